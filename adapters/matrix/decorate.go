@@ -32,8 +32,7 @@ func (a *Adapter) Budget() (perSecond float64, burst int) { return a.cfg.Rate, a
 
 var _ outbox.Limited = (*Adapter)(nil)
 
-// noReactions is the data of the reactions of a message that is to have none; the
-// events of those that are still to go may follow.
+// noReactions begins the data of the reactions of a message that is to have none.
 const noReactions = "none"
 
 // owes returns what follows a post that was shown: its controls become reactions,
@@ -79,13 +78,20 @@ func (a *Adapter) reactions(ctx context.Context, on outbox.Receipt, controls []m
 }
 
 // decorate does what follows a post.
-func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Post) (owes []outbox.Owes, err error) {
+func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Post) (err error) {
 	at, on := readReceipt(p.Replaces)
 	if on == "" {
-		return nil, outbox.ErrGone
+		return outbox.ErrGone
 	}
-	if wait := a.pace.background(a.cfg.Now()); wait > 0 && p.Kind != outbox.Attach {
-		return nil, outbox.RetryAfter{Wait: wait}
+	wait := a.pace.background(a.cfg.Now())
+	switch p.Kind {
+	case outbox.Attach:
+		wait = 0
+	case outbox.Reaction:
+		wait = a.pace.full(a.cfg.Now())
+	}
+	if wait > 0 {
+		return outbox.RetryAfter{Wait: wait}
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
@@ -93,14 +99,14 @@ func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Pos
 	case outbox.Header:
 		err = a.header(ctx, dev, at, on, p)
 	case outbox.Reaction:
-		owes, err = a.react(ctx, dev, at, on, p)
+		err = a.react(ctx, dev, at, on, p)
 	case outbox.Attach:
 		err = a.attach(ctx, dev, at, p)
 	}
 	if refusedBy(err) {
-		return nil, fmt.Errorf("%w: %w", outbox.ErrRefused, err)
+		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
-	return owes, botError(err)
+	return botError(err)
 }
 
 // header has the root of a thread say how the game stands, or what a notice has said
@@ -122,17 +128,19 @@ func (a *Adapter) header(ctx context.Context, dev *device.Device, at id.RoomID, 
 	return err
 }
 
-// react puts the first reaction that a message lacks, and owes the others.
-func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, p outbox.Post) ([]outbox.Owes, error) {
+// react puts the reactions that a message lacks, or takes all of the bot's away. It is
+// one row of controls, so all of them come or none; and since people can type instead, they
+// come when nothing else is to be sent.
+func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, p outbox.Post) error {
 	wanted := strings.Fields(p.Data)
 	if len(wanted) > 0 && wanted[0] == noReactions {
-		return a.unpress(ctx, dev, at, on, p, wanted[1:])
+		return a.unpress(ctx, dev, at, on)
 	}
 	there := map[string]bool{}
 	if p.Attempt > 1 || a.hasGoneBack() { // the homeserver may not have finished with the first when it is asked once more
 		own, err := pressed(ctx, dev, at, on)
 		if err != nil && !refusedBy(err) {
-			return nil, err
+			return err
 		}
 		for _, e := range own {
 			relates, _ := e.Content.Raw["m.relates_to"].(map[string]any)
@@ -140,10 +148,10 @@ func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, o
 			there[emoji] = true
 		}
 	}
-	for i, emoji := range wanted {
+	for _, emoji := range wanted {
 		key := p.Replaces + " " + emoji
 		if done, err := a.queue.marked(ctx, "reaction", key); err != nil {
-			return nil, err
+			return err
 		} else if done != "" {
 			continue
 		}
@@ -152,45 +160,30 @@ func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, o
 			_, err := dev.Client.SendMessageEvent(ctx, at, event.EventReaction, c, mautrix.ReqSendEvent{TransactionID: transaction("reaction " + key), DontEncrypt: true})
 			a.paced(err)
 			if err != nil && !refusedBy(err) { // as what is there already is
-				return nil, err
+				return err
 			}
 		}
 		if err := a.queue.mark(ctx, "reaction", key, "there", a.cfg.Now()); err != nil {
-			return nil, err
-		}
-		if !there[emoji] && i+1 < len(wanted) {
-			return []outbox.Owes{again(p, wanted[i+1:]...)}, nil
+			return err
 		}
 	}
-	return nil, nil
+	return nil
 }
 
-// unpress takes the first of the bot's reactions to a message away, and owes the
-// others: those named, or all.
-func (a *Adapter) unpress(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, p outbox.Post, events []string) ([]outbox.Owes, error) {
-	if len(events) == 0 {
-		own, err := pressed(ctx, dev, at, on)
-		if err != nil || len(own) == 0 {
-			return nil, err
+// unpress takes the bot's reactions to a message away.
+func (a *Adapter) unpress(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID) error {
+	own, err := pressed(ctx, dev, at, on)
+	if err != nil {
+		return err
+	}
+	for _, e := range own {
+		_, err := dev.Client.RedactEvent(ctx, at, e.ID, mautrix.ReqRedact{TxnID: transaction("unpress " + e.ID.String())})
+		a.paced(err)
+		if err != nil && !refusedBy(err) {
+			return fmt.Errorf("remove a reaction: %w", err)
 		}
-		for _, e := range own {
-			events = append(events, e.ID.String())
-		}
 	}
-	_, err := dev.Client.RedactEvent(ctx, at, id.EventID(events[0]), mautrix.ReqRedact{TxnID: transaction("unpress " + events[0])})
-	a.paced(err)
-	if err != nil && !refusedBy(err) {
-		return nil, fmt.Errorf("remove a reaction: %w", err)
-	}
-	if len(events) == 1 {
-		return nil, nil
-	}
-	return []outbox.Owes{again(p, append([]string{noReactions}, events[1:]...)...)}, nil
-}
-
-// again owes a decoration once more, with other data.
-func again(p outbox.Post, data ...string) outbox.Owes {
-	return outbox.Owes{Kind: p.Kind, Key: p.Replaces, Target: outbox.Receipt(p.Replaces), Data: strings.Join(data, " ")}
+	return nil
 }
 
 // An attachment is the data of a picture, or another file, that follows the words of

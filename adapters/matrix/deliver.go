@@ -41,8 +41,7 @@ func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, [
 	case match.Remove:
 		return outbox.Receipt(p.Replaces), nil, a.remove(ctx, dev, p)
 	case outbox.Header, outbox.Reaction, outbox.Attach:
-		owes, err := a.decorate(ctx, dev, p)
-		return "", owes, err
+		return "", nil, a.decorate(ctx, dev, p)
 	}
 	if p.Private {
 		return a.direct(ctx, dev, p)

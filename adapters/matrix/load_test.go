@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/png"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
@@ -474,4 +476,84 @@ func TestManyRooms(t *testing.T) {
 		t.Errorf("%d bytes in memory", max(first, again))
 	}
 	s.Kill()
+}
+
+// Two people play a whole game under the limits of a stock Synapse: quickly at first, then
+// after a rest, and to the end. Nothing is refused, since the bot knows the limit; at
+// most three events come before the first board; boards come at once; and the reactions of
+// a message come as one row, when the bot may send as much at once as it ever may.
+func TestWholeGameUnderStockLimits(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		c.stock()
+		p := c.through()
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
+		p.Limit(matrixtest.Sending, sendRate, sendBurst)
+		anna, bob := people[0], people[1]
+		game := adaptertest.WholeGames[0]
+		anna.asks("", "!new "+game.Rules+" "+game.Size+" opponent:"+bob.ID.String())
+		root := anna.reads("will you play").ID
+		time.Sleep(2 * time.Second)
+		bob.asks(root, "!join")
+		anna.reads(" to play: ")
+		latest := time.Duration(0)
+		for k, turn := range game.Turns {
+			time.Sleep(10 * time.Second)
+			if k == 10 {
+				time.Sleep(5 * time.Minute)
+			}
+			began := time.Now()
+			[]*guest{anna, bob}[map[bool]int{turn.White: 1}[true]].asks(root, "!"+turn.Command+" "+turn.Args)
+			anna.reads(turn.Reads)
+			latest = max(latest, time.Since(began))
+		}
+		anna.reads("Game 1 is over")
+		c.settled()
+		for _, r := range p.Requests(matrixtest.Sending) {
+			if r.Status == http.StatusTooManyRequests {
+				t.Errorf("too much at %v: %s", r.At, r.Path)
+			}
+		}
+		caughtUp(anna.Player, anna.at)
+		c.once(anna, anna.at)
+		before, shown := 0, false
+		var rows []string
+		var last id.EventID // that was reacted to
+		tokens, at := float64(sendBurst), time.Time{}
+		for _, e := range anna.View(anna.at).Events {
+			if e.Sender != c.user.ID || e.StateKey != nil {
+				continue
+			}
+			now := time.UnixMilli(e.Time)
+			tokens, at = min(sendBurst, tokens+now.Sub(at).Seconds()*sendRate), now
+			relates, _ := e.Content["m.relates_to"].(map[string]any)
+			target, _ := relates["event_id"].(string)
+			switch emoji, _ := relates["key"].(string); {
+			case e.Type != "m.reaction":
+				last = ""
+			case last == id.EventID(target):
+				rows[len(rows)-1] += " " + emoji
+			default:
+				last = id.EventID(target)
+				rows = append(rows, emoji)
+				if tokens < sendBurst-0.01 {
+					t.Errorf("reactions come when %v messages may be sent at once", tokens)
+				}
+			}
+			tokens--
+			if kind, _ := e.Content["msgtype"].(string); kind == "m.image" {
+				shown = true
+			} else if !shown {
+				before++
+			}
+		}
+		t.Logf("%d events before the first board; a board is at most %v late; the rows: %q", before, latest, rows)
+		if before > 3 || latest > time.Second {
+			t.Error("that is too much, or too late")
+		}
+		if want := []string{"⏭️ ↩️ 🧮", "✅ ▶️ ⚔️", "🔁"}; !slices.Equal(rows, want) {
+			t.Errorf("rows %q, want %q", rows, want)
+		}
+	})
 }

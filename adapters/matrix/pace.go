@@ -48,6 +48,15 @@ func (p *pace) background(now time.Time) time.Duration {
 	return max(0, p.until.Sub(now), time.Duration(missing/float64(p.tokens.Limit())*float64(time.Second)))
 }
 
+// full returns how long it takes until the homeserver takes as much at once as it ever
+// does; 0: it does now.
+func (p *pace) full(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	missing := float64(p.tokens.Burst()) - p.tokens.TokensAt(now)
+	return max(0, p.until.Sub(now), time.Duration(missing/float64(p.tokens.Limit())*float64(time.Second)))
+}
+
 // limitedSince reports whether the homeserver has said since a time that it was too
 // much.
 func (p *pace) limitedSince(t time.Time) bool {
