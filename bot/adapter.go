@@ -80,6 +80,9 @@ type Service interface {
 	// restored, with the state of the game, once for each copy. Call it after the
 	// requests made since have been asked again.
 	Restored(ctx context.Context, where match.Room, copied time.Time) error
+	// Moved shows the board of each running game of a room once more, because the room
+	// is now in another place, where nothing of them was shown; once for each place.
+	Moved(ctx context.Context, where match.Room, place string) error
 	// Servers lists all servers of a platform that the bot is in now. While the bot is
 	// not in a server, no flag of its games falls; if it comes back within a week, that
 	// time counts for nobody. After a week the bot forgets the server with its games.

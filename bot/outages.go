@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -209,6 +210,18 @@ func (b *Bot) creditOnce(ctx context.Context, id match.GameID, o Outage) (bool, 
 // Restored posts in each running game of a room that an old copy of the database was
 // restored; see [Service].
 func (b *Bot) Restored(ctx context.Context, where match.Room, copied time.Time) error {
+	return b.inRunning(ctx, where, "restored", strconv.FormatInt(copied.UnixMilli(), 10), func(in *match.Input) match.Step {
+		return match.WentBack(in, copied.In(in.Now.Location()))
+	})
+}
+
+// Moved shows the boards of a room's running games again, in another place; see [Service].
+func (b *Bot) Moved(ctx context.Context, where match.Room, place string) error {
+	return b.inRunning(ctx, where, "moved", place, func(in *match.Input) match.Step { return match.ShowAgain(in, place) })
+}
+
+// inRunning does something in each running game of a room, once for each time of it.
+func (b *Bot) inRunning(ctx context.Context, where match.Room, what, when string, does func(*match.Input) match.Step) error {
 	ms, err := b.store.Matches(ctx, Query{Where: where, States: []match.State{match.Going}, Limit: 1000})
 	if err != nil {
 		return err
@@ -218,10 +231,9 @@ func (b *Bot) Restored(ctx context.Context, where match.Room, copied time.Time) 
 		if err != nil {
 			return err
 		}
-		_, err = b.act(ctx, Request{}, m.ID, fmt.Sprintf("restored:%s:%d", m.ID, copied.UnixMilli()), now, b.creditFirst,
-			func(in *match.Input) match.Step { return match.WentBack(in, copied.In(now.Location())) })
-		if err != nil && !errors.Is(err, errNotReplayed) {
-			return fmt.Errorf("say in game %s that it went back: %w", m.ID, err)
+		request := fmt.Sprintf("%s:%s:%s", what, m.ID, when)
+		if _, err = b.act(ctx, Request{}, m.ID, request, now, b.creditFirst, does); err != nil && !errors.Is(err, errNotReplayed) {
+			return fmt.Errorf("%s: %w", request, err)
 		}
 	}
 	return nil

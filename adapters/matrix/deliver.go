@@ -91,7 +91,7 @@ func (a *Adapter) hasRead() bool {
 func (a *Adapter) threadFor(ctx context.Context, dev *device.Device, at room, p outbox.Post) (id.EventID, error) {
 	in, root := readReceipt(p.Under)
 	switch {
-	case root == "" || at.direct():
+	case root == "", at.direct() && a.room(in).direct(): // where it has moved, the others are still to come
 		return "", nil
 	case in == at.id:
 		return root, nil

@@ -18,6 +18,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
@@ -286,7 +287,13 @@ func (a *Adapter) succeeds(ctx context.Context, from, next id.RoomID) error {
 		return err
 	}
 	if from != known { // it has followed another, and is followed now
-		return a.moves(ctx, from, from)
+		if err := a.moves(ctx, from, from); err != nil {
+			return err
+		}
+	}
+	service, _ := a.theService()
+	if err := service.Moved(ctx, match.Room{Platform: Name, Channel: known.String()}, next.String()); err != nil {
+		return fmt.Errorf("show the games of a room where it has moved: %w", err)
 	}
 	return nil
 }

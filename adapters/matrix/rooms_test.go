@@ -198,6 +198,9 @@ func TestUpgradedRoom(t *testing.T) {
 			c.restart()
 		}
 		first := upgrade(old)
+		if m := bob.reads("1. Black B2"); m.Picture == nil || m.Thread == "" || len(m.Pings) > 0 {
+			t.Errorf("the game goes on with %+v", m)
+		}
 		restart()
 		bob.asks("", "!place A2")
 		goes := bob.View(first).Message(bob.reads("2. ").Thread)
@@ -209,7 +212,7 @@ func TestUpgradedRoom(t *testing.T) {
 		anna.asks(goes.ID, "!score")
 		c.settled()
 		v := bob.View(first)
-		if move.Thread != goes.ID || len(v.Pictures(c.user.ID)) != 3 || len(v.In("")) != 2 {
+		if move.Thread != goes.ID || len(v.Pictures(c.user.ID)) != 4 || len(v.In("")) != 2 {
 			t.Error(v)
 		}
 		upgrade(first) // and once more

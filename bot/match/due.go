@@ -292,6 +292,18 @@ func WentBack(in *Input, copied time.Time) Step {
 	}}}
 }
 
+// ShowAgain returns the step that shows the board of a match once more, because its room
+// is now in another place, where nothing was shown.
+func ShowAgain(in *Input, place string) Step {
+	m := in.Match
+	if m.State != Going {
+		return Step{Request: in.Request.ID, At: in.Now}
+	}
+	return Step{Request: in.Request.ID, At: in.Now, Match: &m, Due: in.dues(m, in.Position), Posts: []OutboxPost{{
+		ID: fmt.Sprintf("%s-%d-in-%s", m.ID, m.Seq, place), Game: m.ID, Where: m.Where, Kind: Show, Seq: m.Seq,
+	}}}
+}
+
 // Credit credits the clocks with time in which the bot was away. It announces only long
 // outages. If the clocks began later, it changes nothing.
 func Credit(in *Input, from, to time.Time) Step {
