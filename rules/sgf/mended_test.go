@@ -20,6 +20,9 @@ func TestMended(t *testing.T) {
 		"(;SZ[9]RU[aga];B[ee];W[gc];W[cc];B[cc])":                      "B place E5, W place G7, B pass, W place C7; move 3: White moves twice: a pass of Black is assumed; stopped: move 4 (Black C7): the point is not empty",
 		"(;SZ[9]RU[aga]HA[2];B[cc];B[gg];W[ee];W[aa])":                 "W place E5, B pass, W place A9; move 4: White moves twice: a pass of Black is assumed",
 		"(;SZ[9]RU[aga];B[ee];B[ee];W[gc];B[ee])":                      "B place E5, W place G7; move 2: the same stone is placed again, which is left out; stopped: move 4 (Black E5): the point is not empty",
+		"(;SZ[9]RU[aga];B[ee];B[ee];W[ee])":                            "B place E5; move 2: the same stone is placed again, which is left out; stopped: move 3 (White E5): the point is not empty",
+		"(;SZ[9]RU[aga];B[ee];B[ee];B[ee];W[gc];W[cc])":                "B place E5, W place G7, B pass, W place C7; move 2: the same stone is placed again, which is left out; move 3: the same stone is placed again, which is left out; move 5: White moves twice: a pass of Black is assumed",
+		"(;SZ[9]RU[aga];B[ee];B[ee];B[ee];W[gc];B[gc])":                "B place E5, W place G7; move 2: the same stone is placed again, which is left out; move 3: the same stone is placed again, which is left out; stopped: move 5 (Black G7): the point is not empty",
 		"(;SZ[5]RU[japanese];B[cc];W[aa];B[];W[];AE[aa])":              "B place C3, W place A5, B pass, W pass, dead A5; move 4: stones that are taken off the board after the last pass are read as dead",
 		"(;SZ[5]RU[tromp-taylor];B[cc];W[aa];B[];W[];AE[aa])":          "B place C3, W place A5, B pass, W pass; move 4: stones that are taken off the board after the last pass are read as dead; move 4: what the record says of the end is dropped: tromp-taylor knows no agreement on dead stones",
 		"(;SZ[5]RU[japanese];B[cc];W[aa];B[];W[]TB[aa:ee])":            "B place C3, W place A5, B pass, W pass, dead A5; move 4: the marks of territory settle the count: dead are A5",
@@ -57,6 +60,19 @@ func TestMended(t *testing.T) {
 		}
 		if !strings.HasPrefix(got, want) || strings.Count(got, ";") != strings.Count(want, ";") {
 			t.Errorf("%s: %s\nwant %s", record, got, want)
+		}
+	}
+}
+
+// A record with more flaws than a game has turns is played no further.
+func TestManyFlaws(t *testing.T) {
+	for name, record := range map[string]string{
+		"the same stone in nodes":    "(;SZ[9]" + strings.Repeat(";B[ee]", 20000) + ")",
+		"the same stone in one node": "(;SZ[9];B" + strings.Repeat("[ee]", 20000) + ")",
+		"two turns in each node":     "(;SZ[9]" + strings.Repeat(";B[]W[]", 10000) + ")",
+	} {
+		if rec := read(t, record).Mended(&rules.AGA); len(rec.Repairs) > 2*maxRepairs {
+			t.Errorf("%s: %d repairs", name, len(rec.Repairs))
 		}
 	}
 }

@@ -80,7 +80,7 @@ func parse(text []byte) (line []node, repairs []string, err error) {
 		none = iota - 2 // no property yet
 		unknown
 	)
-	values, open := 0, false // open: the last node of line still takes properties
+	values, open := 0, false // of properties and their values; open: the last node of line still takes properties
 	prop := none             // the property that values belong to
 	for ; i < len(text); i++ {
 		switch c := text[i]; {
@@ -113,6 +113,9 @@ func parse(text []byte) (line []node, repairs []string, err error) {
 			}
 			name := ident(text[start : i+1])
 			if prop = unknown; known[name] {
+				if values++; values > maxValues {
+					return nil, nil, ErrTooLong
+				}
 				if !open {
 					line, open = append(line, nil), true
 				}
@@ -142,8 +145,8 @@ func (n node) named(name string) (node, int) {
 	return append(n, property{name: name}), len(n)
 }
 
-// begin finds where the first record begins: at a bracket and a node or, where there is
-// none, at a bracket and a property, which is not complete; -1 if there is neither.
+// begin finds where the first record begins: at a bracket and a node or, if there is none
+// outside it, at a bracket and a property, which is not complete; -1 if there is neither.
 func begin(text []byte) (at int, complete bool) {
 	headless := -1
 	for i := 0; ; i++ {
@@ -154,6 +157,9 @@ func begin(text []byte) (at int, complete bool) {
 		i += n
 		rest := bytes.TrimLeft(text[i+1:], " \t\r\n\v\f")
 		if bytes.HasPrefix(rest, []byte(";")) {
+			if headless >= 0 && isOpen(text[headless:i]) { // a variation
+				return headless, false
+			}
 			return i, true
 		}
 		name := bytes.TrimLeftFunc(rest[:min(len(rest), 10)], unicode.IsLetter)
@@ -161,6 +167,28 @@ func begin(text []byte) (at int, complete bool) {
 			headless = i
 		}
 	}
+}
+
+// isOpen reports whether the bracket at the start of text is closed nowhere in it.
+func isOpen(text []byte) bool {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return false
+			}
+		case '[':
+			n := valueEnd(text[i:])
+			if n < 0 {
+				return true
+			}
+			i += n - 1
+		}
+	}
+	return true
 }
 
 // valueEnd returns the length of the value that begins with the bracket at the

@@ -53,13 +53,13 @@ func (rec *Record) Mended(r *rules.Ruleset) *Record {
 	repair := func(i int, text string) {
 		out.Repairs = append(out.Repairs, Repair{Move: rec.number(i), Text: text})
 	}
-	last, skipped := rec.lastPlacement(), false
+	last, skipped := rec.lastPlacement(), 0
 	for i, t := range rec.Turns {
 		next, err := rec.step(g, i, last)
 		again := i > 0 && t.Kind == rules.Place && t.Turn.By == rec.Turns[i-1].By && t.Turn.At == rec.Turns[i-1].At && rec.Turns[i-1].Kind == rules.Place
-		if errors.Is(err, rules.ErrNotYourTurn) && again {
+		if errors.Is(err, rules.ErrNotYourTurn) && again && len(out.Repairs) < len(rec.Repairs)+maxRepairs {
 			repair(i, "the same stone is placed again, which is left out")
-			skipped = true
+			skipped++
 			continue
 		}
 		if errors.Is(err, rules.ErrNotYourTurn) && g.Phase() == rules.Playing && (t.Kind == rules.Place || t.Kind == rules.Pass) {
@@ -72,12 +72,12 @@ func (rec *Record) Mended(r *rules.Ruleset) *Record {
 				}
 			}
 		}
+		t.Skipped, skipped = t.Skipped+skipped, 0
+		out.Turns = append(out.Turns, t)
 		if err != nil {
-			out.Turns = append(out.Turns, rec.Turns[i:]...)
+			out.Turns = append(out.Turns, rec.Turns[i+1:]...)
 			return &out
 		}
-		t.Skipped, skipped = skipped, false
-		out.Turns = append(out.Turns, t)
 		g = next
 	}
 	switch _, err := g.Replay(rec.Ending.log()); {

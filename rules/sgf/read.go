@@ -64,6 +64,9 @@ type reader struct {
 
 // repair notes what was guessed, of a move of the record or, with 0, of all of it.
 func (rd *reader) repair(move int, format string, args ...any) {
+	if len(rd.rec.Repairs) == maxRepairs {
+		return // there is nothing more to learn of such a record
+	}
 	rd.rec.Repairs = append(rd.rec.Repairs, Repair{Move: move, Text: fmt.Sprintf(format, args...)})
 }
 

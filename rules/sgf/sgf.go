@@ -35,6 +35,8 @@ package sgf
 import (
 	"errors"
 	"fmt"
+
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // Limits on what Read takes. Variations may nest as deep as they like.
@@ -43,7 +45,9 @@ const (
 	MaxText = 200      // characters kept of a name, a date and the like
 
 	maxRU     = 16 << 10 // of the rules, which may be the whole text of a custom ruleset
-	maxValues = 64 << 10 // in the main line, of properties that Read knows: thirty times the longest game
+	maxValues = 64 << 10 // in the main line, with the properties that Read knows: fifteen times the longest game
+
+	maxRepairs = rules.MaxTurns // of Read, and as many of Mended
 )
 
 // Errors of Read for records beyond the limits.
