@@ -2,7 +2,6 @@ package sgf
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -47,7 +46,8 @@ func decode(data []byte) (text []byte, assumed string) {
 		return bytes.ToValidUTF8(data, []byte("\ufffd")), "the record is UTF-8 in which some characters are cut in two"
 	}
 	if named != nil && named != textunicode.UTF8 {
-		if text := decoded(data, named); !bytes.ContainsRune(text, utf8.RuneError) {
+		// UTF-16 without its mark makes some character of any two bytes.
+		if text := decoded(data, named); !bytes.ContainsRune(text, utf8.RuneError) && bytes.IndexByte(text, '(') >= 0 {
 			return text, ""
 		}
 	}
@@ -150,21 +150,28 @@ var looks = []look{
 // sniff returns a record in the encoding that its text looks most like, and the name
 // of that. Text of single letters beyond ASCII among others is Windows-1252.
 func sniff(data []byte) (text []byte, name string) {
-	// The part that is looked at: lines with something beyond ASCII.
-	var sample []byte
+	sample := sampled(data)
+	best, most := look{"Windows-1252", charmap.Windows1252, ""}, western(sample)
+	for _, l := range looks {
+		if fits := l.fits(sample); fits > most {
+			best, most = l, fits
+		}
+	}
+	return decoded(data, best.encoding), best.name
+}
+
+// sampled returns the part of a record that is looked at: of lines with something beyond
+// ASCII, up to charsetWithin bytes.
+func sampled(data []byte) (sample []byte) {
 	for line := range bytes.Lines(data) {
 		if !ascii(line) {
-			sample = append(sample, line...)
+			sample = append(sample, line[:min(len(line), charsetWithin-len(sample))]...)
 		}
-		if len(sample) > charsetWithin {
+		if len(sample) == charsetWithin {
 			break
 		}
 	}
-	best := slices.MaxFunc(looks, func(a, b look) int { return cmp.Compare(a.fits(sample), b.fits(sample)) })
-	if best.fits(sample) <= western(sample) {
-		return decoded(data, charmap.Windows1252), "Windows-1252"
-	}
-	return decoded(data, best.encoding), best.name
+	return sample
 }
 
 // fits returns how much text looks like the encoding, from 0 to 1: which share of the

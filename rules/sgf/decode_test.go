@@ -67,6 +67,7 @@ func TestEncodings(t *testing.T) {
 		"EUC-KR":                   {korean.EUCKR, "(;SZ[19]EV[제15회 농심신라면배]PB[이세돌]BR[9단]PW[박정환]WR[9단]RE[백 불계승];B[pd])", "이세돌", unsaid + "EUC-KR"},
 		"EUC-KR, said":             {korean.EUCKR, "(;CA[EUC-KR]PB[이창호])", "이창호", ""},
 		"Windows-1252":             {charmap.Windows1252, "(;PB[Jürgen Groß]PW[François]C[Très bien, « à demain »])", "Jürgen Groß", unsaid + "Windows-1252"},
+		"Latin-1, said as UTF-16":  {charmap.Windows1252, "(;SZ[9]CA[UTF-16]PB[Müller];B[aa];W[bb])", "Müller", "the record is not in the encoding UTF-16 that it names: it is read as Windows-1252"},
 		"UTF-8, said as Latin-1":   {encoding.Nop, "(;CA[ISO-8859-1]PB[李昌镐])", "李昌镐", "the record names the encoding ISO-8859-1, but it is UTF-8"},
 		"UTF-8, cut by a server":   {encoding.Nop, "(;CA[UTF-8]GN[李昌镐\xe7\x9b]PB[马晓春])", "马晓春", "the record is UTF-8 in which some characters are cut in two"},
 		"Shift_JIS, said as UTF-8": {japanese.ShiftJIS, "(;CA[UTF-8]PB[小林光一]PW[武宮正樹])", "小林光一", "the record is not in the encoding UTF-8 that it names: it is read as Shift_JIS"},
@@ -88,6 +89,14 @@ func TestEncodings(t *testing.T) {
 				t.Error(turnsOf(rec))
 			}
 		})
+	}
+}
+
+// Text beyond ASCII is looked at no further than needed, however long its lines are.
+func TestSampleIsBounded(t *testing.T) {
+	long := []byte("(;SZ[9]\nPB[x]\nC[" + strings.Repeat("\x88\xa1", charsetWithin) + "])")
+	if got := sampled(long); len(got) != charsetWithin || strings.Contains(string(got), "PB") {
+		t.Errorf("%d bytes: %.20q", len(got), got)
 	}
 }
 

@@ -279,6 +279,8 @@ func TestHostileRecords(t *testing.T) {
 		"marks for ever":               fill("(;SZ[25]AB[aa:yx];W[yy];B[];W[];XD[", "A2 ", "])"),
 		"setup for ever":               fill("(;SZ[25]", "AB[aa:yy]", ")"),
 		"empty nodes":                  fill("(", ";", ")"),
+		"properties without values":    fill("(;", ";B", ")"),
+		"one line beyond ASCII":        fill("(;C[", "\x88\xa1\xb0\xa3", "])"),
 		"many properties":              fill("(;", "A[]B[]C[]", ")"),
 		"open brackets in text":        fill("(;C[", "(;[", "])"),
 		"never a record":               fill("", "( ", ""),
@@ -290,6 +292,9 @@ func TestHostileRecords(t *testing.T) {
 			_, _ = rec.Under(&rules.Japanese, 0, rec.Dead(), nil)
 		}
 		t.Logf("%s: %v (%v)", name, time.Since(start), err)
+		if name == "properties without values" && !errors.Is(err, ErrTooLong) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
