@@ -16,6 +16,9 @@ import (
 // in bytes: each of its turns becomes an event.
 const maxDiagram = 64 << 10
 
+// maxGuessed is how many guesses are told one by one.
+const maxGuessed = 5
+
 // drawn reads what somebody drew: a diagram, or a record.
 func drawn(drawing string) (*sgf.Record, error) {
 	if drawing = strings.TrimSpace(drawing); strings.HasPrefix(drawing, "(") {
@@ -61,8 +64,11 @@ func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (g 
 	if err != nil {
 		return nil, nil, text.Error("diagram.bad", text.Whole(err))
 	}
-	for _, r := range rec.Repairs {
+	for _, r := range rec.Repairs[:min(len(rec.Repairs), maxGuessed)] {
 		guessed = append(guessed, say("diagram.repaired", text.Whole(r.String())))
+	}
+	if more := len(rec.Repairs) - maxGuessed; more > 0 {
+		guessed = append(guessed, say("diagram.repaired.more", more))
 	}
 	if rec.Stopped != nil {
 		guessed = append(guessed, say("diagram.stopped", text.Whole(rec.Stopped)))

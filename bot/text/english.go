@@ -115,6 +115,8 @@ var english = map[string]string{
 	"diagram.bad":                 "I cannot read that diagram. {0}",
 	"diagram.stopped":             "I could not read the record any further. {0}",
 	"diagram.repaired":            "How I read the record: {0}",
+	"diagram.repaired.more":       "The record has {0} more flaws, which I read in the same way.",
+	"diagram.repaired.more.one":   "The record has {0} more flaw, which I read in the same way.",
 	"sandbox":                     "{0} sets up a position, game {1}, under {2}. It is a sandbox: {0} plays both colours, and nothing counts.",
 	"sandbox.whose":               "Game {0} is {1}'s sandbox. Set up your own with {/setup}.",
 	"sandbox.many":                "You cannot have more sandboxes here. {/delete} one first.",
