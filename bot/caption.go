@@ -158,7 +158,7 @@ func next(m match.Match, p *match.Position, now time.Time) (line, more []Text) {
 		line = []Text{say("to.play", seat(m, g.ToPlay()))}
 		if len(g.Log()) == 0 {
 			board := g.Board()
-			line = []Text{say("to.play.first", seat(m, g.ToPlay()), match.Free(board.Rows()).String())}
+			line = []Text{say("to.play.first", seat(m, g.ToPlay()), match.Example(board.Rows()))}
 		}
 		if p.Placing > 0 {
 			line = []Text{say("to.place", p.Placing, seat(m, rules.Black))}

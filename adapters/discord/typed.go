@@ -217,7 +217,7 @@ func (a *Adapter) replyTo(ctx context.Context, m message, answer bot.Answer) {
 // that board.
 func (a *Adapter) howToMove(lang string, board []string) (hints []string) {
 	place := a.written(bot.Mention{Command: "place"}.Mark())
-	point := match.Free(board).String()
+	point := match.Example(board)
 	switch {
 	case a.cfg.Listen != "": // no messages come
 		return nil

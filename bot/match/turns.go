@@ -27,8 +27,7 @@ func MakeTurn(in *Input) Step {
 	}
 	if t.Kind == rules.Place {
 		if in.Request.Args["at"] == "" {
-			board := in.Position.Game.Board()
-			return in.Refuse(say("needs", "place", say("needs.point"), "at:"+Free(board.Rows()).String()))
+			return in.Refuse(say("needs", "place", say("needs.point"), "at:"+Example(in.rows())))
 		}
 		ps, err := ParsePoints(in.Request.Args["at"], w, h)
 		if err != nil {
@@ -329,21 +328,27 @@ func Outcome(m Match, p *Position) text.Message {
 	return say("win.other", who[result[0]])
 }
 
-// Free returns the empty point that is nearest to the centre, as an example; on a full
-// board, the centre. The rows are those of [rules.Board.Rows].
-func Free(rows []string) rules.Point {
-	w, h := len(rows[0]), len(rows)
-	centre := rules.Point{X: int8((w - 1) / 2), Y: int8((h - 1) / 2)}
-	best, least := centre, w*w+h*h
-	for y := range h {
-		for x := range w {
-			dx, dy := x-int(centre.X), y-int(centre.Y)
-			if far := dx*dx + dy*dy; rows[h-1-y][x] == '.' && far < least {
-				best, least = rules.Point{X: int8(x), Y: int8(y)}, far
+// Example returns an empty point near the centre of a board, as an example of where to
+// play. The rows are those of [rules.Board.Rows].
+func Example(rows []string) string { return central(rows).String() }
+
+func central(rows []string) (nearest rules.Point) {
+	far := 1 << 20
+	for y := range rows {
+		row := rows[len(rows)-1-y]
+		for x := range row {
+			across, up := 2*x+1-len(row), 2*y+1-len(rows)
+			if d := across*across + up*up; row[x] == '.' && d < far {
+				nearest, far = rules.Point{X: int8(x), Y: int8(y)}, d
 			}
 		}
 	}
-	return best
+	return nearest
+}
+
+func (in *Input) rows() []string {
+	board := in.Position.Game.Board()
+	return board.Rows()
 }
 
 // exampleStone is a point with a stone to give as an example, if there is one.
@@ -354,21 +359,22 @@ func (in *Input) exampleStone() string {
 			return p.String()
 		}
 	}
-	return Free(board.Rows()).String()
+	return Example(in.rows())
 }
 
 // exampleFree is up to n points to give as an example of where handicap stones may go.
 func (in *Input) exampleFree(n int) string {
 	s := in.Match.Setup
+	board, _ := rules.NewBoard(s.W, s.H)
 	usual, err := rules.HandicapPoints(s.W, s.H, 4)
 	if err != nil { // a board with no usual points
-		usual = []rules.Point{{X: int8((s.W - 1) / 2), Y: int8((s.H - 1) / 2)}, {}}
+		usual = []rules.Point{central(board.Rows())}
 	}
 	var free, taken []rules.Point
 	if in.Position != nil {
 		taken = in.Position.Stones
 	}
-	for _, p := range usual {
+	for _, p := range slices.Concat(usual, board.Points()) {
 		if len(free) < n && !slices.Contains(taken, p) && !slices.Contains(free, p) {
 			free = append(free, p)
 		}
