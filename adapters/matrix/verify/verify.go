@@ -135,8 +135,10 @@ const (
 // A Verifier answers verifications. Its methods may be called concurrently.
 type Verifier struct {
 	Config
-	lock chan struct{} // a mutex that is held while something is sent
-	now  *transaction  // nil: none is under way
+	lock   chan struct{}   // a mutex that is held while something is sent
+	now    *transaction    // nil: none is under way
+	open   context.Context // until Close
+	closes context.CancelFunc
 }
 
 // transaction is a verification.
@@ -154,13 +156,30 @@ type transaction struct {
 }
 
 // New returns a Verifier without a verification.
-func New(c Config) *Verifier { return &Verifier{Config: c, lock: make(chan struct{}, 1)} }
+func New(c Config) *Verifier {
+	v := &Verifier{Config: c, lock: make(chan struct{}, 1)}
+	v.open, v.closes = context.WithCancel(context.Background())
+	return v
+}
 
-// Close forgets the verification that is under way.
+// Close forgets the verification that is under way, and sends nothing any more.
 func (v *Verifier) Close() {
+	v.closes()
 	v.lock <- struct{}{}
 	defer func() { <-v.lock }()
 	v.drop()
+}
+
+// take locks the Verifier for what ends with Close, too.
+func (v *Verifier) take(ctx context.Context) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(v.open, cancel)
+	v.lock <- struct{}{}
+	return ctx, func() {
+		<-v.lock
+		stop()
+		cancel()
+	}
 }
 
 func (v *Verifier) drop() {
@@ -183,8 +202,8 @@ func (v *Verifier) Waiting() *Verification {
 
 // Answer says whether both sides show the same emoji in the verification with an id.
 func (v *Verifier) Answer(ctx context.Context, id string, match bool) error {
-	v.lock <- struct{}{}
-	defer func() { <-v.lock }()
+	ctx, done := v.take(ctx)
+	defer done()
 	t := v.now
 	switch {
 	case t == nil || t.id != id || t.theirs == nil || t.matches:
@@ -210,8 +229,8 @@ func (v *Verifier) Handle(ctx context.Context, e Event) error {
 	if c.Transaction == "" || e.Sender == v.User && c.From == v.Device {
 		return nil
 	}
-	v.lock <- struct{}{}
-	defer func() { <-v.lock }()
+	ctx, done := v.take(ctx)
+	defer done()
 	if e.Type == Request {
 		return v.requested(ctx, e, c)
 	}
@@ -278,13 +297,13 @@ func (v *Verifier) requested(ctx context.Context, e Event, c content) error {
 
 // expire ends a verification that has taken too long.
 func (v *Verifier) expire(t *transaction) {
-	v.lock <- struct{}{}
-	defer func() { <-v.lock }()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	ctx, done := v.take(ctx)
+	defer done()
 	if v.now != t {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
 	_ = v.cancel(ctx, timeout, "the verification has taken too long")
 	v.drop()
 }
@@ -460,6 +479,9 @@ func (v *Verifier) send(ctx context.Context, to Peer, transaction, kind string, 
 		content["m.relates_to"] = map[string]any{"rel_type": "m.reference", "event_id": transaction}
 	} else {
 		content["transaction_id"] = transaction
+	}
+	if err := v.open.Err(); err != nil {
+		return err
 	}
 	if err := v.Send(ctx, to, Prefix+kind, Prefix+kind+" "+transaction, content); err != nil {
 		return fmt.Errorf("verification: %w", err)

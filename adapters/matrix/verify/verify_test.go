@@ -358,6 +358,36 @@ func TestUnknown(t *testing.T) {
 	})
 }
 
+// Close waits for no homeserver that does not answer, and nothing begins afterwards.
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		sends := d.Send
+		d.Send = func(ctx context.Context, _ Peer, _, _ string, _ map[string]any) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		o := d.owner("ANNA", "", "$1")
+		request := map[string]any{"from_device": "ANNA", "methods": []string{sas}, "timestamp": time.Now().UnixMilli()}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		failed := make(chan error)
+		content, _ := json.Marshal(map[string]any{"transaction_id": "$1", "from_device": "ANNA", "methods": []string{sas}, "timestamp": time.Now().UnixMilli()})
+		go func() { failed <- d.Handle(ctx, Event{Type: Request, Sender: annas, Content: content}) }()
+		synctest.Wait()
+		began := time.Now()
+		go d.Close()
+		if err := <-failed; err == nil || time.Since(began) > 0 {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		d.Send = sends
+		if err := o.tries("request", request); err == nil {
+			t.Error("a verification begins after the end")
+		}
+		d.last("")
+	})
+}
+
 // Events of others change nothing, and neither do repeated, old and cancelled ones.
 func TestIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
