@@ -48,9 +48,12 @@ func (a *Adapter) introduce(ctx context.Context, dev *device.Device) {
 			return dev.Client.SetAvatarURL(ctx, up.ContentURI)
 		}},
 	} {
-		key := part.what + " " + dev.Client.UserID.String()
+		key, value := part.what+" "+dev.Client.UserID.String(), part.want
+		if !part.chosen { // it may be the owner's choice later
+			value = "default " + part.want
+		}
 		set, err := a.queue.marked(ctx, "profile", key)
-		if err != nil || part.want == "" || set == part.want {
+		if err != nil || part.want == "" || set == value {
 			continue
 		}
 		has := false
@@ -63,7 +66,7 @@ func (a *Adapter) introduce(ctx context.Context, dev *device.Device) {
 			err = part.set()
 		}
 		if err == nil {
-			err = a.queue.mark(ctx, "profile", key, part.want, a.cfg.Now())
+			err = a.queue.mark(ctx, "profile", key, value, a.cfg.Now())
 		}
 		if err != nil && ctx.Err() == nil {
 			a.log.Warn("setting the account's profile failed, will retry at the next start", "what", part.what, "error", err)

@@ -63,6 +63,11 @@ func TestProfile(t *testing.T) {
 		is(1, "Go")
 		name("Half a point")
 		is(0, "Half a point")
+		c.cfg.Profile.Name, c.cfg.Profile.NameChosen = "Point", false
+		is(1, "Half a point") // it has one
+		c.cfg.Profile.NameChosen = true
+		is(1, "Point")
+		name("Half a point")
 		c.cfg.Profile.Avatar = []byte("another picture") // of a later version
 		if now := is(1, "Half a point"); now.AvatarURL != first {
 			t.Error("the avatar was replaced")
