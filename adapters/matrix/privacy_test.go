@@ -219,6 +219,26 @@ func TestRoomIsMadeForOneAlone(t *testing.T) {
 	})
 }
 
+// Who is in a room is read whatever else their clients have written there.
+func TestOddMembers(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		p := c.through()
+		p.Always(matrixtest.On("GET", "/members$"), matrixtest.Changes(func(body []byte) []byte {
+			return bytes.ReplaceAll(body, []byte(`"displayname":"Anna"`), []byte(`"displayname":5`))
+		}))
+		c.start()
+		anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")[0]
+		for range 2 {
+			anna.asks("", "!privacy export")
+			anna.reads("directly")
+		}
+		if at := c.with(anna); len(at) != 1 {
+			t.Errorf("rooms of hers alone: %v", at)
+		}
+	})
+}
+
 // keeps returns the tables in which somebody's id or name stands.
 func (c *club) keeps(who ...string) (tables []string) {
 	for table, text := range c.dump() {

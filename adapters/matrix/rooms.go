@@ -605,7 +605,9 @@ func (a *Adapter) company(ctx context.Context, dev *device.Device, at id.RoomID)
 	var members struct {
 		Chunk []struct {
 			User    id.UserID `json:"state_key"`
-			Content event.MemberEventContent
+			Content struct {  // the rest may be of any type
+				Membership event.Membership
+			}
 		}
 	}
 	if err := json.Unmarshal(body, &members); err != nil {
