@@ -24,11 +24,11 @@ func After(err error) time.Duration {
 	}
 	if e.RespError != nil {
 		if ms, ok := e.RespError.ExtraData["retry_after_ms"].(float64); ok && ms > 0 {
-			return min(time.Duration(ms)*time.Millisecond, Most)
+			return time.Duration(min(ms, float64(Most.Milliseconds()))) * time.Millisecond
 		}
 	}
 	if s, err := strconv.Atoi(e.Response.Header.Get("Retry-After")); err == nil && s > 0 {
-		return min(time.Duration(s)*time.Second, Most)
+		return time.Duration(min(s, int(Most.Seconds()))) * time.Second
 	}
 	return 5 * time.Second
 }
