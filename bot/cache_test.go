@@ -117,6 +117,31 @@ func TestTurnReadsNoLog(t *testing.T) {
 	}
 }
 
+// To ask which of several games is meant no log is read, unless the command is for games
+// of a certain state alone.
+func TestChoosingReadsNoLog(t *testing.T) {
+	k, r := readingTalk(t)
+	for range 3 {
+		k.lines(t, "ada> /new aga 5x5 opponent:me")
+	}
+	k.start(bot.Config{})
+	k.alive(t)
+	r.take()
+	reads := func(line string, want int) {
+		t.Helper()
+		if a := k.ask(t, "eve", line); !strings.Contains(a.Text, "Which game") {
+			t.Errorf("%s: %s", line, a.Text)
+		}
+		if got := r.events(); len(got) != want {
+			t.Errorf("%s reads %q", line, got)
+		}
+	}
+	for _, line := range []string{"/score", "/board", "/place C3", "/resign"} {
+		reads(line, 0)
+	}
+	reads("/resume", 3)
+}
+
 // The cache reads the events of another process, and nothing else.
 func TestTwoBots(t *testing.T) {
 	k, r := readingTalk(t)

@@ -109,11 +109,18 @@ func candidates(h handler, by match.PersonID) []func(match.Match) bool {
 func (b *Bot) able(ctx context.Context, ms []match.Match, h handler, by match.PersonID) ([]match.Match, error) {
 	var out []match.Match
 	for _, m := range ms {
+		is, known := stateOf[h.Name]
+		if !known {
+			if !h.seated || m.State != match.Open {
+				out = append(out, m)
+			}
+			continue
+		}
 		p, err := b.position(ctx, m, m.Seq)
 		if err != nil && !errors.Is(err, errNotReplayed) {
 			return nil, err
 		}
-		if err != nil || takes(h, m, p, by) {
+		if err != nil || is(m, p, by) {
 			out = append(out, m)
 		}
 	}
@@ -123,25 +130,26 @@ func (b *Bot) able(ctx context.Context, ms []match.Match, h handler, by match.Pe
 	return out, nil
 }
 
-// takes reports whether a command may mean a game as it stands.
-func takes(h handler, m match.Match, p *match.Position, by match.PersonID) bool {
-	g := p.Game
-	settling := g.Phase() == rules.Settling
-	switch h.Name {
-	case "accept":
-		return settling || p.Asked != nil && p.Asked.What != "delete" ||
+// stateOf reports, of commands that are for games of a certain state alone, whether a game
+// is in it.
+var stateOf = map[string]func(m match.Match, p *match.Position, by match.PersonID) bool{
+	"accept": func(_ match.Match, p *match.Position, _ match.PersonID) bool {
+		g := p.Game
+		return settling(p) || p.Asked != nil && p.Asked.What != "delete" ||
 			g.Allows(rules.Turn{Kind: rules.AcceptSuggestion, By: g.ToPlay()}) || g.Rules().Has(rules.NoResult) && g.ThirdTime()
-	case "decline":
+	},
+	"decline": func(m match.Match, p *match.Position, by match.PersonID) bool {
 		return p.Asked != nil || m.State == match.Open && m.Invited == by
-	case "dead", "resume":
-		return settling
-	case "dispute":
-		return settling || p.Branch > 0
-	case "undo":
+	},
+	"dead":    func(_ match.Match, p *match.Position, _ match.PersonID) bool { return settling(p) },
+	"resume":  func(_ match.Match, p *match.Position, _ match.PersonID) bool { return settling(p) },
+	"dispute": func(_ match.Match, p *match.Position, _ match.PersonID) bool { return settling(p) || p.Branch > 0 },
+	"undo": func(_ match.Match, p *match.Position, _ match.PersonID) bool {
 		return len(p.Lines)+len(p.Stones) > 0
-	}
-	return !h.seated || m.State != match.Open
+	},
 }
+
+func settling(p *match.Position) bool { return p.Game.Phase() == rules.Settling }
 
 // asked is how many games a question which one is meant names, and gives a button for.
 const asked = 5
