@@ -110,6 +110,7 @@ func TestRepairs(t *testing.T) {
 		"(GM[1]SZ[9];B[ee])":                                    "B place E5 / the first node does not begin with a semicolon",
 		"(GM[1]SZ[9]C[:-)(;];B[ee](;W[gc])(;W[cc]))":            "B place E5, W place G7 / the first node does not begin with a semicolon",
 		"(see[1]) and (see[2]: the game (;SZ[9];B[ee](;W[gc]))": "B place E5, W place G7 / ",
+		"(;SZ[9];B[ee](;W[gc]) ;B[gg])":                         "B place E5, W place G7 / moves after a variation are passed over",
 		"(;SZ[9]PL[green])":                                     " / PL[green] is not a player: the first turn decides who begins",
 		"(;SZ[9];B[ee]W[gg])":                                   "B place E5, W place G3 / move 2: two turns stand in one node: they are read in their order",
 		"(;SZ[9];W[ee]B[gg])":                                   "W place E5, B place G3 / move 2: two turns stand in one node: they are read in their order",

@@ -58,7 +58,11 @@ const (
 	cutShort   = "the record ends before its brackets close"
 	noProperty = "a value without a property is passed over"
 	noNode     = "the first node does not begin with a semicolon"
+
+	afterVariation = "moves after a variation are passed over"
 )
+
+const space = " \t\r\n\v\f"
 
 // parse returns the nodes of the main line of the first game in text: of several
 // variations the first; and what it had to repair. It reads to the end of the main
@@ -87,6 +91,9 @@ func parse(text []byte) (line []node, repairs []string, err error) {
 		case c == '(':
 			prop = none
 		case c == ')':
+			if bytes.HasPrefix(bytes.TrimLeft(text[i+1:], space), []byte(";")) {
+				repair(afterVariation)
+			}
 			return line, repairs, nil
 		case c == ';':
 			prop, open = none, false
@@ -155,7 +162,7 @@ func begin(text []byte) (at int, complete bool) {
 			return headless, false
 		}
 		i += n
-		rest := bytes.TrimLeft(text[i+1:], " \t\r\n\v\f")
+		rest := bytes.TrimLeft(text[i+1:], space)
 		if bytes.HasPrefix(rest, []byte(";")) {
 			if headless >= 0 && isOpen(text[headless:i]) { // a variation
 				return headless, false
