@@ -217,7 +217,11 @@ func valueEnd(text []byte) int {
 // ident returns the name of a property: its capital letters, since before FF[4] it was
 // legal to write the others of "White" in small ones, or all of one that has none.
 func ident(name []byte) string {
-	if capitals := slices.DeleteFunc(slices.Clone(name), func(c byte) bool { return c >= 'a' }); len(capitals) > 0 {
+	small := func(c byte) bool { return c >= 'a' }
+	if !slices.ContainsFunc(name, small) {
+		return string(name)
+	}
+	if capitals := slices.DeleteFunc(slices.Clone(name), small); len(capitals) > 0 {
 		return string(capitals)
 	}
 	return strings.ToUpper(string(name))

@@ -12,8 +12,14 @@ import (
 // a backslash, which is none. It is cut to MaxText characters.
 func simpleText(value string) string { return simpleTextOf(value, MaxText) }
 
+// lineBreaks makes one of each kind of line break that SGF knows.
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\n\r", "\n", "\r", "\n")
+
 func simpleTextOf(value string, most int) string {
-	value = strings.NewReplacer("\r\n", "\n", "\n\r", "\n", "\r", "\n").Replace(value)
+	if len(value) <= 2 && !strings.ContainsFunc(value, func(c rune) bool { return !isLetter(byte(c)) || c >= 128 }) {
+		return value // a point, as most values are
+	}
+	value = lineBreaks.Replace(value)
 	var s strings.Builder
 	escaped := false
 	for _, c := range value {
