@@ -177,7 +177,7 @@ func next(m match.Match, p *match.Position, now time.Time) (line, more []Text) {
 		if g.Allows(rules.Turn{Kind: rules.AcceptSuggestion, By: g.ToPlay()}) {
 			more = append(more, say("offer.accept", text.Color(g.ToPlay())))
 		}
-		if g.Rules().Has(rules.NoResult) && g.ThirdTime() {
+		if g.MayEndWithoutResult() {
 			waiting := say("both")
 			switch {
 			case g.AcceptedNoResult(rules.Black):

@@ -136,7 +136,7 @@ var stateOf = map[string]func(m match.Match, p *match.Position, by match.PersonI
 	"accept": func(_ match.Match, p *match.Position, _ match.PersonID) bool {
 		g := p.Game
 		return settling(p) || p.Asked != nil && p.Asked.What != "delete" ||
-			g.Allows(rules.Turn{Kind: rules.AcceptSuggestion, By: g.ToPlay()}) || g.Rules().Has(rules.NoResult) && g.ThirdTime()
+			g.Allows(rules.Turn{Kind: rules.AcceptSuggestion, By: g.ToPlay()}) || g.MayEndWithoutResult()
 	},
 	"decline": func(m match.Match, p *match.Position, by match.PersonID) bool {
 		return p.Asked != nil || m.State == match.Open && m.Invited == by

@@ -92,7 +92,9 @@ func listHandlers() []handler {
 		{Command: Command{"resign", everyday, "Resign the game", []Option{
 			{Name: "confirm", Summary: "yes, if you are sure"}, gameOption,
 		}}, kind: rules.Resign, seated: true, change: match.Resign},
-		{Command: Command{"accept", everyday, "Accept the score, or what the other player asks", []Option{gameOption}}, kind: rules.AcceptScore, seated: true, change: match.Accept},
+		{Command: Command{"accept", everyday, "Accept the score, or what the other player asks", []Option{
+			gameOption, {Name: "no-result", Summary: "After a repetition: accept that the game ends without a result", Type: BoolOption},
+		}}, kind: rules.AcceptScore, seated: true, change: match.Accept},
 		{Command: Command{"dead", everyday, "Mark dead stones once play has stopped; without points, all that look dead", []Option{
 			{Name: "points", Summary: "A stone of each chain: C3 D5", Rest: true, Suggest: true},
 			{Name: "as", Summary: "What they are", Choices: []Choice{{"Dead", "dead"}, {"Alive", "alive"}, {"Alive in seki", "seki"}}},

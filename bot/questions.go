@@ -227,7 +227,7 @@ func scoreLine(l rules.Line) Text {
 // linked turns the addresses in a text about a ruleset into links, unless it is the text
 // of a custom ruleset.
 func linked(r *rules.Ruleset, s string) any {
-	if slices.Contains(rules.Catalogue, r) {
+	if !r.IsCustom() {
 		return text.Linked(s)
 	}
 	return s

@@ -21,6 +21,10 @@ var Catalogue = []*Ruleset{
 	&Japanese,
 }
 
+// earlier are the versions of rulesets that were released and are not played any more,
+// but for games that were begun under them.
+var earlier = []*Ruleset{&japanese1}
+
 // aliases are the other names under which people know rulesets, as [normal] writes them.
 // Names and titles need none.
 var aliases = []struct {
@@ -94,6 +98,11 @@ func Find(name string) (*Ruleset, error) {
 	want := strings.ToLower(strings.TrimSpace(name))
 	for _, r := range Catalogue {
 		if want == r.Name || want == r.ID() {
+			return r, nil
+		}
+	}
+	for _, r := range earlier {
+		if want == r.ID() {
 			return r, nil
 		}
 	}

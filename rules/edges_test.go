@@ -165,7 +165,12 @@ func TestSendingTwoReturningOne(t *testing.T) {
 			if g.Captured(White) != 4 || g.Captured(Black) != 2 {
 				t.Errorf("%s: captured %d white, %d black", id, g.Captured(White), g.Captured(Black))
 			}
-			// The position with White to move stands for the third time.
+			// The position with White to move stands for the third time, but after a
+			// pass. The next taking makes one for the third time.
+			if g.MayEndWithoutResult() {
+				t.Errorf("%s: a pass makes no repetition", id)
+			}
+			g = then(t, g, "A1 C1x B1x")
 			for _, by := range []Color{White, Black} {
 				var err error
 				if g, err = g.Play(Turn{Kind: NoResult, By: by}); err != nil {
@@ -201,18 +206,38 @@ func TestTripleKo(t *testing.T) {
 		}
 		g = then(t, g, "B2x")
 		stands(t, g, board...)
-		if g.ThirdTime() {
+		if g.MayEndWithoutResult() {
 			t.Error("the position has stood twice only")
 		}
 		if _, err := g.Play(Turn{Kind: NoResult, By: White}); err == nil {
 			t.Error("no result is accepted, but the position has stood twice only")
 		}
 		g = then(t, g, "C6x B4x C2x B6x C4x B2x")
-		if !g.ThirdTime() || !slices.Contains(g.Says(), ThirdTimeWhilePlaying.Name) {
+		if !g.MayEndWithoutResult() || !slices.Contains(g.Says(), RepeatedWhilePlaying.Name) {
 			t.Errorf("the position stands for the third time: %v", g.Says())
 		}
 		// Nobody must accept: play may go on.
 		then(t, g, "C6x")
+	}
+}
+
+// Nothing moves between two stops of play: that repeats no position, whatever passes and
+// resumptions leave; under the reading of the first release it did.
+func TestNothingMoves(t *testing.T) {
+	for id, may := range map[string]bool{"japanese": false, "japanese@1": true} {
+		g := then(t, drawn(t, id, Black, "...", "...", "..."), "B2 pass pass")
+		for range 2 {
+			var err error
+			for _, kind := range []Kind{Resume, Pass, Pass} {
+				if g, err = g.Play(Turn{Kind: kind, By: g.ToPlay()}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		g, err := g.Play(Turn{Kind: Resume, By: g.ToPlay()})
+		if err != nil || g.MayEndWithoutResult() != may {
+			t.Errorf("%s: may end without a result: %v, %v", id, g.MayEndWithoutResult(), err)
+		}
 	}
 }
 
@@ -245,8 +270,8 @@ func TestMolassesKo(t *testing.T) {
 		default:
 			g = then(t, g, "C1x pass D3 A2 C3x B1x pass A3 D2 B3x C1x pass")
 			stands(t, g, board...)
-			if !g.ThirdTime() {
-				t.Error("the position stands for the third time")
+			if g.MayEndWithoutResult() || !then(t, g, "D3").MayEndWithoutResult() {
+				t.Error("the third time comes with a placement, after that of the pass")
 			}
 		}
 		if g.phase != Playing {
@@ -281,8 +306,8 @@ func TestEternalLife(t *testing.T) {
 		}
 		g = then(t, g, "B3x D3 A3 C3x B3x")
 		stands(t, g, board...)
-		if !g.ThirdTime() || g.Captured(Black) != 4 || g.Captured(White) != 4 {
-			t.Errorf("third time %v, captured %d and %d", g.ThirdTime(), g.Captured(Black), g.Captured(White))
+		if !g.MayEndWithoutResult() || g.Captured(Black) != 4 || g.Captured(White) != 4 {
+			t.Errorf("third time %v, captured %d and %d", g.MayEndWithoutResult(), g.Captured(Black), g.Captured(White))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -216,7 +217,7 @@ var perftBoards = []struct {
 // would count together, if play stopped there, for Black and for White.
 func TestPerftTables(t *testing.T) {
 	var out strings.Builder
-	for _, r := range Catalogue {
+	for _, r := range slices.Concat(Catalogue, earlier) {
 		for _, x := range perftBoards {
 			s := setupOf(boardOf(x.rows...))
 			s.Komi = One // so that it is seen; a whole number, as ultimate wants it

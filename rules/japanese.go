@@ -2,27 +2,40 @@ package rules
 
 // Japanese is a baseline for comparison: territory and prisoners, passes free.
 var Japanese = Ruleset{
-	Name: "japanese", Version: 1,
+	Name: "japanese", Version: 2,
 	Title:    "Japanese",
 	Aim:      "Most points win: surrounded points and prisoners.",
 	PassCost: "A pass is free.",
 	Source:   "after the Nihon Ki-in's rules of 1989, https://www.cs.cmu.edu/~wjh/go/rules/Japanese.html",
-	Note: "Unless chains are marked as seki, every surrounded point counts once the dead stones are off the board. When a position " +
-		"stands for the third time with the same player to move, the game may end without a result if both players accept.",
+	Note: "Unless chains are marked as seki, every surrounded point counts once the dead stones are off the board. When a placement " +
+		"makes a position for the third time with the same player to move, the game may end without a result if both players accept.",
 	Komi: 6*One + Half,
 	Moves: map[Kind][]Rule{
 		Place:    Placement(NotKo),
 		Pass:     {FreePass, When(TwoPasses, StopPlay)},
 		Resign:   {ConcedeGame},
-		NoResult: {Require(ThirdTime), AcceptNoResult},
+		NoResult: {Require(Repeated), AcceptNoResult},
 	},
 	Settle: merge(Agreement, map[Kind][]Rule{
 		MarkSeki: {Require(NamesStones), MarkAsSeki, ForgetAcceptances},
 	}),
 	Count:   []Rule{CountTerritoryOutsideSeki, CountPrisoners, AddKomi},
-	Say:     []Fact{ThirdTimeWhilePlaying},
+	Say:     []Fact{RepeatedWhilePlaying},
 	Closing: []Kind{Pass, Pass},
 }
+
+// japanese1 is the reading of the first release, under which passes repeat a position too,
+// so that a dispute in which nothing moved could end without a result. Games that were
+// begun under it are played under it.
+var japanese1 = Japanese.But(Ruleset{
+	Name: Japanese.Name, Version: 1,
+	Title: Japanese.Title, Aim: Japanese.Aim, PassCost: Japanese.PassCost, Source: Japanese.Source,
+	Note: "Unless chains are marked as seki, every surrounded point counts once the dead stones are off the board. When a position " +
+		"stands for the third time with the same player to move, the game may end without a result if both players accept.",
+	Komi:  Japanese.Komi,
+	Moves: map[Kind][]Rule{NoResult: {Require(ThirdTime), AcceptNoResult}},
+	Say:   []Fact{ThirdTimeWhilePlaying},
+})
 
 // AcceptNoResult ends a game without result when both have accepted it in the
 // position that stands for the third time; any turn forgets who has.

@@ -66,6 +66,12 @@ var (
 		g.bansFrom = len(g.situations)
 		return true
 	}}
+	Repeated = Fact{"a placement has made the same position for the third time with the same player to move",
+		"no placement has made the same position for the third time with the same player to move", (*Game).repeated}
+	RepeatedWhilePlaying = Fact{"a placement has made the same position for the third time with the same player to move: both players may accept no result", "", func(g *Game) bool {
+		return g.phase == Playing && g.repeated()
+	}}
+	// Passes count too: the reading of japanese@1.
 	ThirdTimeWhilePlaying = Fact{"the same position has occurred three times with the same player to move: both players may accept no result", "", func(g *Game) bool {
 		return g.phase == Playing && g.ThirdTime()
 	}}
@@ -106,16 +112,31 @@ func (g *Game) stood(s situation) bool {
 }
 
 // ThirdTime reports whether the position has stood three times with the same
-// player to move.
-func (g *Game) ThirdTime() bool {
+// player to move, also after passes.
+func (g *Game) ThirdTime() bool { return g.times3(func(situation) bool { return true }) }
+
+// repeated reports whether the last turn was a placement, and it or the start has left the
+// same position with the same player to move three times: what passes leave is no
+// repetition, because nothing has moved.
+func (g *Game) repeated() bool {
+	placed := func(s situation) bool { return s.at == 0 || g.log[s.at-1].Kind == Place }
+	return placed(g.situations[len(g.situations)-1]) && g.times3(placed)
+}
+
+// times3 reports whether the present situation has come three times, of those that count.
+func (g *Game) times3(counts func(situation) bool) bool {
 	now, n := g.situations[len(g.situations)-1], 0
 	for _, s := range g.situations {
-		if s.key == now.key && s.toPlay == now.toPlay && g.boardAt(s.at) == g.board {
+		if s.key == now.key && s.toPlay == now.toPlay && counts(s) && g.boardAt(s.at) == g.board {
 			n++
 		}
 	}
 	return n >= 3
 }
+
+// MayEndWithoutResult reports whether players may accept now that the game ends without a
+// result.
+func (g *Game) MayEndWithoutResult() bool { return g.Allows(Turn{Kind: NoResult, By: Black}) }
 
 // Passing.
 var (

@@ -192,6 +192,8 @@ var conditions = []condition{
 	{WhiteMayDeclareDraw, onTurns, true},
 	{OnOwnTurn, on(Resign), false},
 	{HasNotAccepted, on(AcceptScore), false},
+	{Repeated, on(NoResult), false},
+	{RepeatedWhilePlaying, 0, true},
 	{ThirdTime, on(NoResult), false},
 	{ThirdTimeWhilePlaying, 0, true},
 	{NothingButResigning, 0, true},

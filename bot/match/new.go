@@ -268,11 +268,15 @@ func Rematch(in *Input) Step {
 	if err != nil {
 		return in.Refuse(wrong(err))
 	}
+	played := old.Rules
+	if today, err := rules.Find(r.Name); err == nil && !r.IsCustom() { // there may be a newer version
+		r, played = today, today.ID()
+	}
 	g, _, err := old.begin(r, nil)
 	if err != nil {
 		return in.Refuse(wrong(err))
 	}
-	m := Match{ID: in.NewID, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, NoHints: old.NoHints, Opener: in.By, Where: in.Request.Where,
+	m := Match{ID: in.NewID, Rules: played, Setup: old.Setup, Clock: old.Clock, NoHints: old.NoHints, Opener: in.By, Where: in.Request.Where,
 		Opened: in.Now, Standing: Standing{State: Open}}
 	m.Black, m.White = old.White, old.Black
 	var replaces []GameID

@@ -84,13 +84,20 @@ func Mark(in *Input) Step {
 }
 
 // Accept accepts whatever there is to accept: the count, a suggestion of dead
-// stones, or that a game has no result.
+// stones; and, only if that is named, that a game has no result.
 func Accept(in *Input) Step {
 	if s, answered := in.agree(); answered {
 		return s
 	}
 	g, by := in.Position.Game, in.color()
 	switch {
+	case in.yes("no-result") && !g.MayEndWithoutResult():
+		return in.Refuse(say("no.result.none", in.number()))
+	case in.yes("no-result"):
+		if black, white := in.colors(); black && white {
+			return in.play(rules.Turn{Kind: rules.NoResult, By: rules.Black}, rules.Turn{Kind: rules.NoResult, By: rules.White})
+		}
+		return in.play(rules.Turn{Kind: rules.NoResult, By: by})
 	case g.Phase() == rules.Settling:
 		black, white := in.colors()
 		if black && white {
@@ -100,11 +107,6 @@ func Accept(in *Input) Step {
 			return in.Refuse(say("accepted.already", named(in.Match.seat(by.Opponent()))))
 		}
 		return in.accept(by)
-	case g.Rules().Has(rules.NoResult) && g.ThirdTime():
-		if black, white := in.colors(); black && white {
-			return in.play(rules.Turn{Kind: rules.NoResult, By: rules.Black}, rules.Turn{Kind: rules.NoResult, By: rules.White})
-		}
-		return in.play(rules.Turn{Kind: rules.NoResult, By: by})
 	case g.Rules().Has(rules.AcceptSuggestion):
 		return in.play(rules.Turn{Kind: rules.AcceptSuggestion, By: by})
 	case g.Rules().Has(rules.AcceptScore):

@@ -68,7 +68,7 @@ func parseMention(spec string) Mention {
 }
 
 var (
-	optionName = regexp.MustCompile(`^[a-z]+$`)
+	optionName = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
 	// mentions finds the commands in a template; their values may contain arguments.
 	mentions = regexp.MustCompile(`\{(/(?:[^{}]|\{\d+\})+)\}`)
 )

@@ -58,7 +58,7 @@ func TestAfterPlayHasStopped(t *testing.T) {
 			"B place E5, W pass, B pass, B dead E5", "settling"},
 		"marks for seki": {"japanese", ";B[ee];W[];B[];XS[E5]XT[accept]",
 			"B place E5, W pass, B pass, B seki E5, B agree, W agree", "over"},
-		"no result": {"japanese", ";B[];W[];B[]XT[resume];W[];B[]XT[resume];XT[no-result]",
+		"no result": {"japanese@1", ";B[];W[];B[]XT[resume];W[];B[]XT[resume];XT[no-result]",
 			"B pass, W pass, B resume, B pass, W pass, B resume, B pass, B no-result, W no-result", "over"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestIllegalTurns(t *testing.T) {
 		{"aga", ";B[];W[];XD[E5]XT[accept]", "move 3 (Black dead): there is no stone on E5", nil, 2},
 		{"area-2", ";B[];W[];XT[accept]", "move 3 (Black agree): the game is over", rules.ErrOver, 2},
 		{"aga", ";B[];W[];XS[E5]", "move 3 (Black seki): this ruleset has no such turn", rules.ErrNoSuchTurn, 2},
-		{"japanese", ";B[ee];XT[no-result]", "move 2 (Black no-result): the same position has not occurred three times with the same player to move", nil, 1},
+		{"japanese", ";B[ee];XT[no-result]", "move 2 (Black no-result): no placement has made the same position for the third time with the same player to move", nil, 1},
 		{"ultimate", ";B[];W[]", "move 1 (Black pass): this ruleset has no such turn", rules.ErrNoSuchTurn, 0},
 	} {
 		g, err := read(t, "(;SZ[9]"+x.record+")").Play(find(t, x.id), 0)

@@ -133,10 +133,47 @@ func TestRecordsKeepTheGame(t *testing.T) {
 			}
 		})
 	}
-	for _, what := range []string{"playing", "settling", "over", "0", "Draw", "Void", "B+R", "W+R",
-		"place", "pass", "accept", "button", "delay", "draw", "resign", "dead", "seki", "alive", "agree", "resume", "no-result"} {
+	for _, what := range []string{"playing", "settling", "over", "0", "Draw", "B+R", "W+R",
+		"place", "pass", "accept", "button", "delay", "draw", "resign", "dead", "seki", "alive", "agree", "resume"} {
 		if seen[what] == 0 {
 			t.Errorf("no random game met %q: %v", what, seen)
+		}
+	}
+}
+
+// A game that ends without a result, which random ones do not reach; also one under the
+// reading of the first release.
+func TestRecordOfNoResult(t *testing.T) {
+	for _, id := range []string{"japanese@1", "japanese@2"} {
+		r, err := rules.Find(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := rules.New(r, rules.Setup{W: 2, H: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := "pass; pass; resume; "
+		for turn := range strings.SplitSeq("place A1; place B1; "+stop+"place A1; "+stop+"place B1; "+stop+"place A1; no-result; no-result", "; ") {
+			by := g.ToPlay()
+			if turn == "no-result" && g.AcceptedNoResult(by) {
+				by = by.Opponent()
+			}
+			parsed, err := rules.ParseTurn(by.Letter()+" "+turn, 2, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g, err = g.Play(parsed); err != nil {
+				t.Fatal(id, err)
+			}
+		}
+		if g.Result() != "Void" {
+			t.Errorf("%s: %s", id, g.Result())
+		}
+		back := again(t, g)
+		same(t, back, g)
+		if back.Rules() != r {
+			t.Errorf("%s is read as %s", id, back.Rules().ID())
 		}
 	}
 }
