@@ -136,7 +136,7 @@ type Adapter struct {
 	queue    *queue
 	asks     *intake.Queue
 	rooms    map[id.RoomID]*room // as on disk
-	origins  map[id.RoomID]bool  // rooms that are known to have come of none
+	origins  map[id.RoomID]bool  // rooms of which it is settled whether they came of others
 	ctx      context.Context     // of asking; ends a while after Run was told to stop
 	awake    map[id.RoomID]bool  // rooms whose events will be dealt with
 	ways     map[string]*way     // into rooms
@@ -154,6 +154,7 @@ type Adapter struct {
 	roomLimit   *intake.Limit // how often all in a room may; nil: as often as they like
 	making      turns         // of making a room for somebody
 	fresh       sync.Map      // by id: rooms that the bot has made, see [fresh]
+	shows       sync.Map      // by id: since when the games of a room wait to be shown where it has moved
 	invites     inviteLimiter // how often the bot joins
 
 	pace     pace

@@ -258,6 +258,9 @@ func (a *Adapter) followed(ctx context.Context, old, next id.RoomID) error {
 	if err := a.succeeds(ctx, old, next); err != nil {
 		return err
 	}
+	if err := a.showGames(ctx, next); err != nil {
+		return err
+	}
 	return a.queue.unmark(ctx, "follows", next.String())
 }
 
@@ -280,6 +283,9 @@ func (a *Adapter) succeeds(ctx context.Context, from, next id.RoomID) error {
 	if err := a.queue.mark(ctx, "came of", next.String(), from.String(), a.cfg.Now()); err != nil {
 		return err
 	}
+	if err := a.queue.mark(ctx, "shows games", next.String(), from.String(), a.cfg.Now()); err != nil {
+		return err
+	}
 	known := a.room(from).known
 	if was := a.room(next).known; was != next { // so far it came before
 		known = was
@@ -287,15 +293,30 @@ func (a *Adapter) succeeds(ctx context.Context, from, next id.RoomID) error {
 		return err
 	}
 	if from != known { // it has followed another, and is followed now
-		if err := a.moves(ctx, from, from); err != nil {
-			return err
-		}
-	}
-	service, _ := a.theService()
-	if err := service.Moved(ctx, match.Room{Platform: Name, Channel: known.String()}, next.String()); err != nil {
-		return fmt.Errorf("show the games of a room where it has moved: %w", err)
+		return a.moves(ctx, from, from)
 	}
 	return nil
+}
+
+// showGames shows the games of a room where it has moved. Until /sync has told that the
+// bot is there they would be shown where it was.
+func (a *Adapter) showGames(ctx context.Context, at id.RoomID) error {
+	if due, err := a.queue.marked(ctx, "shows games", at.String()); err != nil || due == "" {
+		return err
+	}
+	if !a.room(at).joined {
+		now := a.cfg.Now()
+		if since, _ := a.shows.LoadOrStore(at, now); now.Sub(since.(time.Time)) < comeFor {
+			return errLater{comeAgain}
+		}
+		return a.queue.unmark(ctx, "shows games", at.String()) // it has been sent away
+	}
+	a.shows.Delete(at)
+	service, _ := a.theService()
+	if err := service.Moved(ctx, match.Room{Platform: Name, Channel: a.room(at).known.String()}, at.String()); err != nil {
+		return fmt.Errorf("show the games of a room where it has moved: %w", err)
+	}
+	return a.queue.unmark(ctx, "shows games", at.String())
 }
 
 // origin looks, before the first thing that is said in a room is dealt with,
@@ -305,7 +326,16 @@ func (a *Adapter) origin(ctx context.Context, dev *device.Device, at id.RoomID) 
 	a.mu.Lock()
 	known := a.origins[at]
 	a.mu.Unlock()
-	if known || a.room(at).known != at {
+	switch {
+	case known:
+		return nil
+	case a.room(at).known != at: // it is; perhaps the bot stopped before it had shown the games
+		if err := a.showGames(ctx, at); err != nil {
+			return err
+		}
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.origins[at] = true
 		return nil
 	}
 	from, err := a.predecessor(ctx, dev, at)
@@ -320,7 +350,10 @@ func (a *Adapter) origin(ctx context.Context, dev *device.Device, at id.RoomID) 
 		case err != nil:
 			return fmt.Errorf("get a room's successor: %w", err)
 		case moved.ReplacementRoom == at:
-			return a.succeeds(ctx, from, at)
+			if err := a.succeeds(ctx, from, at); err != nil {
+				return err
+			}
+			return a.showGames(ctx, at)
 		}
 	}
 	a.mu.Lock()

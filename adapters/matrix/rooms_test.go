@@ -221,8 +221,16 @@ func TestUpgradedRoom(t *testing.T) {
 			t.Error(anna.Sees(anna.at))
 		}
 		anna.asks("", "!new 5x5")
-		anna.reads("opens game 2")
+		bob.asks(anna.reads("opens game 2").ID, "!join")
 		c.settled()
+		restart() // and what began here is not shown again
+		boards := len(anna.View(anna.at).Pictures(c.user.ID))
+		anna.asks("", "!games")
+		c.settled()
+		caughtUp(anna.Player, anna.at)
+		if n := len(anna.View(anna.at).Pictures(c.user.ID)); n != boards || boards == 0 {
+			t.Errorf("%d boards, before the restart %d", n, boards)
+		}
 		for _, at := range []id.RoomID{old, first, anna.at} {
 			c.check(anna, at)
 		}
