@@ -73,10 +73,10 @@ var (
 	}}
 	// Passes count too: the reading of japanese@1.
 	ThirdTimeWhilePlaying = Fact{"the same position has occurred three times with the same player to move: both players may accept no result", "", func(g *Game) bool {
-		return g.phase == Playing && g.ThirdTime()
+		return g.phase == Playing && g.thirdTime()
 	}}
 	ThirdTime = Fact{"the same position has occurred three times with the same player to move",
-		"the same position has not occurred three times with the same player to move", (*Game).ThirdTime}
+		"the same position has not occurred three times with the same player to move", (*Game).thirdTime}
 )
 
 // isNew reports whether the board differs from that of every situation from
@@ -111,13 +111,13 @@ func (g *Game) stood(s situation) bool {
 	return true
 }
 
-// ThirdTime reports whether the position has stood three times with the same
-// player to move, also after passes.
-func (g *Game) ThirdTime() bool { return g.times3(func(situation) bool { return true }) }
+// thirdTime reports whether the position has stood three times with the same player to
+// move, also after passes.
+func (g *Game) thirdTime() bool { return g.times3(func(situation) bool { return true }) }
 
-// repeated reports whether the last turn was a placement, and it or the start has left the
-// same position with the same player to move three times: what passes leave is no
-// repetition, because nothing has moved.
+// repeated reports whether the last turn was a placement that has left the same position
+// with the same player to move for the third time, the start included. What passes leave
+// is no repetition, because nothing has moved.
 func (g *Game) repeated() bool {
 	placed := func(s situation) bool { return s.at == 0 || g.log[s.at-1].Kind == Place }
 	return placed(g.situations[len(g.situations)-1]) && g.times3(placed)
