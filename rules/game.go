@@ -63,7 +63,7 @@ type Game struct {
 	run       int         // passes in a row up to now
 	runBefore int         // passes in a row before the last turn
 	table     int         // buttons nobody has taken
-	bansFrom  int         // situations before this one are forgotten
+	bansFrom  int         // no rule on repetition forbids situations before this one
 	stopped   Color       // whose turn stopped play
 	fullPass  int         // the turn that was a full pass last
 	final     int         // the turn after which the final stage began

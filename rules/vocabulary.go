@@ -53,14 +53,14 @@ func (g *Game) capture(c Color, ps []Point) {
 // Repetition.
 var (
 	NewPosition = Fact{"the position has not occurred before", "", func(g *Game) bool {
-		return g.isNew(0, false)
+		return g.isNew(false)
 	}}
 	NewSituation = Fact{"the position has not occurred before with the same player to move", "", func(g *Game) bool {
-		return g.isNew(g.bansFrom, true)
+		return g.isNew(true)
 	}}
 	NotKo = Fact{"the position is not the one before the opponent's last turn (ko)", "", func(g *Game) bool {
 		n := len(g.situations) - 2
-		return n < 0 || !g.stood(g.situations[n])
+		return n < g.bansFrom || !g.stood(g.situations[n])
 	}}
 	LiftBans = Rule{"every ko and superko ban is lifted", func(g *Game) bool {
 		g.bansFrom = len(g.situations)
@@ -79,10 +79,10 @@ var (
 		"the same position has not occurred three times with the same player to move", (*Game).thirdTime}
 )
 
-// isNew reports whether the board differs from that of every situation from
-// the one numbered from on, and says which it repeats if it does not.
-func (g *Game) isNew(from int, toPlay bool) bool {
-	for _, s := range g.situations[from:] {
+// isNew reports whether the board differs from that of every situation since bans were
+// last lifted, and says which it repeats if it does not.
+func (g *Game) isNew(toPlay bool) bool {
+	for _, s := range g.situations[g.bansFrom:] {
 		if s.key == g.board.key && (!toPlay || s.toPlay == g.toPlay) && g.stood(s) {
 			return false
 		}

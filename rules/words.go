@@ -114,7 +114,7 @@ var words = []word{
 			return false
 		}
 		TakeBackLastButton.Do(g)
-		g.bansFrom = min(g.bansFrom, len(g.situations))
+		g.bansFrom = min(g.bansFrom, len(g.situations)-1) // the board as it lies stays in the record
 		return true
 	}}, on(Resume), things},
 
