@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // any makes some line of a log that may be tried on g, legal or not: a turn that
@@ -25,7 +27,7 @@ func (rnd table) any(g *Game) Turn {
 // Games that follow from the same game do not change each other, however they
 // are mixed with trials and refused turns, and each is what its log replays to.
 func TestSiblings(t *testing.T) {
-	everyRuleset(t, 30, func(t *testing.T, r *Ruleset, rnd table) {
+	everyRuleset(t, tier.Pick(10, 30, 300), func(t *testing.T, r *Ruleset, rnd table) {
 		first, err := New(r, rnd.setup(r))
 		if err != nil {
 			t.Fatal(err)
