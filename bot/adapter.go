@@ -41,10 +41,10 @@ type Service interface {
 	// ID, Who, Where, Under, Flat and Lang of r, and changes nothing. An error means that
 	// it is safe to ask again.
 	Bare(ctx context.Context, r Request, typed string) (turn Request, ok bool, why string, err error)
-	// Here reports whether something is said where a game is: in its thread, or, where
-	// there are no threads, in a room in which the person plays a running game. It
-	// returns the language to answer in. Here needs of r what Bare needs, and changes
-	// nothing.
+	// Here reports whether a message belongs to a game: it is in the game's thread or, on
+	// platforms without threads, in a room in which the sender plays a running game. It
+	// returns the language to answer in. Here needs the same fields of r as Bare, and
+	// changes nothing.
 	Here(ctx context.Context, r Request) (lang string, ok bool, err error)
 	// Settle stores that the adapter has shown a post of Answer.Posts, and the
 	// decorations that follow it. Settling twice has the effect of settling once.

@@ -87,7 +87,7 @@ func (b *Bot) Bare(ctx context.Context, r Request, typed string) (turn Request, 
 	return as, false, why, nil
 }
 
-// Here reports whether something is said where a game is; see [Service].
+// Here reports whether a message belongs to a game; see [Service].
 func (b *Bot) Here(ctx context.Context, r Request) (lang string, ok bool, err error) {
 	k, err := b.store.Known(ctx, r.Who, r.Where, r.ID)
 	if err != nil {

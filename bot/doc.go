@@ -63,9 +63,9 @@
 // of aliases that no list shows: [Parse] and [Bot.Ask] understand them, and [Current]
 // translates the controls below old messages.
 //
-// A point or "pass" typed without a command may be a turn, or chat: [Bot.Bare] decides
-// which, for every adapter. [Addressed] reads what is said to the bot itself, and
-// [Bot.Here] reports whether a game is there.
+// A point or "pass" typed without a command may be a turn, or chat: [Bot.Bare] decides.
+// [Addressed] reads messages to the bot itself. [Bot.Here] reports whether a message
+// belongs to a game.
 //
 // A private answer to a question that people argue about has a button that asks it
 // again with share:yes, for everybody. [Answer.Unshared] removes that button where

@@ -587,9 +587,9 @@ func (a *Adapter) directly(ctx context.Context, dev *device.Device, user id.User
 	return made, a.queue.unmark(ctx, "making", user.String())
 }
 
-// hasInvited notes that the bot and somebody whom it has invited are the members of a
-// room: a homeserver that is asked for them may leave out an invitation that it has just
-// accepted, and what is said there must be encrypted for both.
+// hasInvited stores that the bot and the person it has invited are the members of a room.
+// The homeserver's own list may still lack the invitation. The bot would then encrypt its
+// first message for nobody.
 func (a *Adapter) hasInvited(ctx context.Context, dev *device.Device, at id.RoomID, user id.UserID) error {
 	if err := dev.State.SetMembership(ctx, at, dev.Client.UserID, event.MembershipJoin); err != nil {
 		return err
