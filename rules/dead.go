@@ -11,9 +11,12 @@ type Judgement struct {
 	Unsettled []Point // may become either player's
 }
 
-// playouts is how many playouts a judgement is made from; in half of them Black
+// How many playouts a judgement, and a glance, is made from; in half of them Black
 // moves first, in half White.
-const playouts = 500
+const (
+	playouts = 500
+	glanced  = 50
+)
 
 // Judge says what becomes of the stones on b, from the position alone: whose
 // turn it is and what came before play no part. It plays the position to its end
@@ -25,7 +28,13 @@ const playouts = 500
 // be wrong of a fight that hangs on one sequence, of a ko, and of a seki in which a
 // few stones can be sacrificed; mostly it then finds them unsettled. On a board
 // that is not finished, much is. Bent four in the corner it takes for dead.
-func Judge(b Board, seed uint64) Judgement {
+func Judge(b Board, seed uint64) Judgement { return judge(b, seed, playouts) }
+
+// Glance is Judge with a tenth of the playouts: enough where something else, as the
+// result that players noted, confirms what it finds.
+func Glance(b Board, seed uint64) Judgement { return judge(b, seed, glanced) }
+
+func judge(b Board, seed uint64, playouts int) Judgement {
 	var becomes [cells][edge]int // by point and owner
 	p := newPlayout(&b, mix(seed^b.key))
 	for n := range playouts {

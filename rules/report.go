@@ -1,28 +1,31 @@
 package rules
 
+import "fmt"
+
 // A Report is what a game shows to programs. Its JSON keys are stable; amounts
 // are JSON numbers in points.
 type Report struct {
-	Rules   string        `json:"rules"`
-	Version int           `json:"version"`
-	Size    [2]int        `json:"size"` // columns, rows
-	Komi    Points        `json:"komi"`
-	Moves   int           `json:"moves"` // turns so far
-	Phase   *Phase        `json:"phase"`
-	ToPlay  *string       `json:"toPlay"` // "black" or "white" while playing
-	Entries []ReportEntry `json:"entries,omitzero"`
-	Lines   []ReportLine  `json:"lines"` // the count; if play stopped now, until the game is over
-	Black   *Points       `json:"black"`
-	White   *Points       `json:"white"`
-	Margin  *Points       `json:"margin"` // black less white, komi included
-	Result  *string       `json:"result"`
-	Board   []string      `json:"board"` // the board counted, the top row first: X black, O white
-	Assumed string        `json:"assumed,omitempty"`
-	Error   string        `json:"error,omitempty"`
-	Repairs []string      `json:"repairs,omitempty"` // what had to be guessed when the record was read
-	Stopped string        `json:"stopped,omitempty"` // why the record could not be read to its end
-	Explain *ReportReason `json:"explain,omitempty"`
-	Custom  string        `json:"custom,omitempty"` // the id of a custom ruleset; Version is 0
+	Rules    string        `json:"rules"`
+	Version  int           `json:"version"`
+	Size     [2]int        `json:"size"` // columns, rows
+	Komi     Points        `json:"komi"`
+	Moves    int           `json:"moves"` // turns so far
+	Phase    *Phase        `json:"phase"`
+	ToPlay   *string       `json:"toPlay"` // "black" or "white" while playing
+	Entries  []ReportEntry `json:"entries,omitzero"`
+	Lines    []ReportLine  `json:"lines"` // the count; if play stopped now, until the game is over
+	Black    *Points       `json:"black"`
+	White    *Points       `json:"white"`
+	Margin   *Points       `json:"margin"` // black less white, komi included
+	Result   *string       `json:"result"`
+	Board    []string      `json:"board"` // the board counted, the top row first: X black, O white
+	Assumed  string        `json:"assumed,omitempty"`
+	Error    string        `json:"error,omitempty"`
+	Repairs  []string      `json:"repairs,omitempty"` // what had to be guessed when the record was read
+	Stopped  string        `json:"stopped,omitempty"` // why the record could not be read to its end
+	Explain  *ReportReason `json:"explain,omitempty"`
+	Recorded *Recorded     `json:"recorded,omitempty"` // the result that the record names
+	Custom   string        `json:"custom,omitempty"`   // the id of a custom ruleset; Version is 0
 
 	// Of a row of a comparison: what passes, buttons and the like moved, why the
 	// row differs from the last counted one above, and "flip" where the other
@@ -31,6 +34,32 @@ type Report struct {
 	Moved []ReportLine `json:"moved,omitempty"`
 	Why   string       `json:"why,omitempty"`
 	Flip  string       `json:"flip,omitempty"`
+}
+
+// A Recorded is the result that a record names, beside the count.
+type Recorded struct {
+	Result string  `json:"result"`           // as the record has it: "B+3.5", "W+R"
+	Winner string  `json:"winner,omitempty"` // "black" or "white", if the record names one
+	Agrees *bool   `json:"agrees,omitempty"` // whether it is the count; nil: one of the two is no count
+	Off    *Points `json:"off,omitempty"`    // by how much it is more for Black than the count
+	Why    string  `json:"why,omitempty"`    // the likeliest reason
+}
+
+// Words returns it after "the record says": "B+3.5, as counted".
+func (r *Recorded) Words() string {
+	switch {
+	case r == nil:
+		return ""
+	case r.Agrees == nil:
+		return r.Result
+	case *r.Agrees:
+		return r.Result + ", as counted"
+	}
+	more, player := *r.Off, Black
+	if more < 0 {
+		more, player = -more, White
+	}
+	return fmt.Sprintf("%s, %v more for %v: %s", r.Result, more, player, r.Why)
 }
 
 // A ReportReason is what stands behind the count.

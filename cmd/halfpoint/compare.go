@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -44,21 +43,23 @@ func (s *compareCmd) Run(e *env) error {
 		return usageError{errors.New("-o draws one record: name one file")}
 	}
 	between := ""
-	_, err := e.each(s.Files, "compared", s.JSON, func(path string, out *bytes.Buffer) error {
+	_, err := e.each(s.Files, "compared", s.JSON, func(e *env, path string) (func(out *bytes.Buffer) error, error) {
 		rec, rows, err := s.rows(e, path)
-		switch {
-		case err != nil:
-			return err
-		case s.JSON:
-			return cmp.Or(writeJSON(out, struct {
-				File string         `json:"file"`
-				Rows []rules.Report `json:"rulesets"`
-			}{path, reportsOf(rec, rows)}), stopped(path, rec))
+		if err != nil {
+			return nil, err
 		}
-		fmt.Fprintf(out, "%s# %s\n\n", between, path)
-		between = "\n"
-		s.print(out, rec, rows)
-		return stopped(path, rec)
+		return func(out *bytes.Buffer) error {
+			if s.JSON {
+				return writeJSON(out, struct {
+					File string         `json:"file"`
+					Rows []rules.Report `json:"rulesets"`
+				}{path, reportsOf(rec, rows)})
+			}
+			fmt.Fprintf(out, "%s# %s\n\n", between, path)
+			between = "\n"
+			s.print(out, rec, rows)
+			return nil
+		}, stopped(path, rec)
 	})
 	return err
 }
@@ -75,6 +76,9 @@ func (s *compareCmd) rows(e *env, path string) (*sgf.Record, []sgf.Row, error) {
 	}
 	if c.Also, err = e.custom(); err != nil {
 		return nil, nil, err
+	}
+	if !s.Strict && !s.named() {
+		rec = e.settled(path, rec)
 	}
 	return rec, rec.Compare(c), nil
 }

@@ -69,6 +69,9 @@ func (e *env) record(path, id string, strict bool) (*sgf.Record, *rules.Ruleset,
 	if err := e.completeRecord(rec); err != nil {
 		return nil, nil, err
 	}
+	if id == "" && !strict {
+		rec = rec.Fitted()
+	}
 	own, note, err := rec.Ruleset()
 	r := own
 	if id != "" {
@@ -95,6 +98,19 @@ func (e *env) record(path, id string, strict bool) (*sgf.Record, *rules.Ruleset,
 		return nil, nil, usageError{fmt.Errorf("%s: %w", path, rec.Stopped)}
 	}
 	return rec, r, nil
+}
+
+// settled brings a record to its end that leaves out how it ended, and tells how.
+func (e *env) settled(path string, rec *sgf.Record) *sgf.Record {
+	own, _, err := rec.Ruleset()
+	if err != nil {
+		return rec
+	}
+	out := rec.Settled(own)
+	for _, r := range out.Repairs[len(rec.Repairs):] {
+		e.note(path, r.String())
+	}
+	return out
 }
 
 // A stoppedError is why a record could not be read to its end. What could be read has

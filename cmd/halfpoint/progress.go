@@ -70,6 +70,13 @@ func (c *console) clear() {
 	}
 }
 
+// bar draws how many of all are done.
+func bar(done, all int) string {
+	const width = 20
+	n := done * width / all
+	return "[" + strings.Repeat("#", n) + strings.Repeat(".", width-n) + "]"
+}
+
 // progress shows the progress of a long command on a terminal, and nothing to a script.
 func (e *env) progress(format string, args ...any) {
 	if c, ok := e.errout.(*console); ok {

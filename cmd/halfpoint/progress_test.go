@@ -63,3 +63,11 @@ func TestProgressInScript(t *testing.T) {
 		}
 	})
 }
+
+func TestBar(t *testing.T) {
+	for done, want := range map[int]string{0: "[....................]", 1: "[....................]", 99: "[#########...........]", 200: "[####################]"} {
+		if got := bar(done, 200); got != want {
+			t.Errorf("%d of 200: %s, want %s", done, got, want)
+		}
+	}
+}

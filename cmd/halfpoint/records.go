@@ -27,6 +27,9 @@ type countOptions struct {
 	JSON bool   `name:"json" help:"Print JSON."`
 }
 
+// named reports whether the flags say which stones are dead.
+func (f *countOptions) named() bool { return f.Dead != "" || f.Seki != "" }
+
 func (f *countOptions) count(rec *sgf.Record) (sgf.Count, error) {
 	var c sgf.Count
 	var err error
@@ -114,6 +117,9 @@ func printScore(b *bytes.Buffer, g *rules.Game, report rules.Report) {
 		fmt.Fprintf(b, "\n%v to play\n", g.ToPlay())
 	case rules.Settling:
 		fmt.Fprint(b, "\nPlay has stopped: name the dead stones with --dead A1,B2, or use --dead none\n")
+	}
+	if report.Recorded != nil {
+		fmt.Fprintf(b, "The record says %s\n", report.Recorded.Words())
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"text/tabwriter"
 
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -53,8 +55,11 @@ func (s *scoreCmd) score(e *env, path string) (*rules.Game, rules.Report, error)
 		return fail(err)
 	}
 	c.Rules = r
-	if s.Move != nil {
+	switch {
+	case s.Move != nil:
 		c.Stop, c.Move, rec = true, *s.Move, rec.Cut(*s.Move)
+	case !s.Strict && !s.named():
+		rec = e.settled(path, rec)
 	}
 	g, assumed, err := rec.Count(c)
 	if forbidden, ok := errors.AsType[*rules.Illegal](err); ok && !s.Strict {
@@ -73,6 +78,9 @@ func (s *scoreCmd) score(e *env, path string) (*rules.Game, rules.Report, error)
 		report.Explain = g.Reasons()
 	}
 	flaws(&report, rec)
+	if s.Rules == "" && s.Komi == "" && !s.named() && s.Move == nil && rec.Stopped == nil {
+		report.Recorded = rec.Against(g)
+	}
 	return g, report, stopped(path, rec)
 }
 
@@ -104,26 +112,37 @@ func (s *scoreCmd) table(e *env) error {
 	}
 	var b bytes.Buffer
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "record\truleset\tmoves\tBlack\tWhite\tresult\t")
+	fmt.Fprintln(t, "record\truleset\tmoves\tBlack\tWhite\tresult\tthe record says\t")
 	won := map[string]int{}
-	done, failed := e.each(s.Files, "scored", s.JSON, func(path string, out *bytes.Buffer) error {
+	repaired, counted, otherwise := 0, 0, 0
+	done, failed := e.each(s.Files, "scored", s.JSON, func(e *env, path string) (func(out *bytes.Buffer) error, error) {
 		g, report, early := s.score(e, path)
 		if g == nil {
-			return early
+			return nil, early
 		}
-		if s.JSON {
-			return cmp.Or(writeJSON(out, struct {
-				File string `json:"file"`
-				rules.Report
-			}{path, report}), early)
-		}
-		black, white, result, winner := outcome(g)
-		if early != nil {
-			result, winner = "stopped", "stopped early"
-		}
-		won[winner]++
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t\n", path, g.Rules().Name, g.Turns(), black, white, result)
-		return early
+		return func(out *bytes.Buffer) error {
+			if s.JSON {
+				return writeJSON(out, struct {
+					File string `json:"file"`
+					rules.Report
+				}{path, report})
+			}
+			black, white, result, winner := outcome(g, report.Recorded)
+			if early != nil {
+				result, winner = "stopped", "stopped early"
+			}
+			won[winner]++
+			if len(report.Repairs) > 0 {
+				repaired++
+			}
+			if r := report.Recorded; r != nil && r.Agrees != nil {
+				if counted++; !*r.Agrees {
+					otherwise++
+				}
+			}
+			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t\n", path, g.Rules().Name, g.Turns(), black, white, result, report.Recorded.Words())
+			return nil
+		}, early
 	})
 	if done > 0 && !s.JSON {
 		t.Flush()
@@ -134,6 +153,12 @@ func (s *scoreCmd) table(e *env) error {
 			}
 		}
 		fmt.Fprintln(&b)
+		if counted > 0 {
+			fmt.Fprintf(&b, "%d of %d recorded %s as counted\n", counted-otherwise, counted, plural(counted, "result"))
+		}
+		if repaired > 0 {
+			fmt.Fprintf(&b, "%d %s read with repairs\n", repaired, plural(repaired, "record"))
+		}
 		for line := range strings.Lines(b.String()) {
 			if _, err := fmt.Fprintln(e.out, strings.TrimRight(line, " \n")); err != nil {
 				return err
@@ -143,47 +168,89 @@ func (s *scoreCmd) table(e *env) error {
 	return failed
 }
 
-// each does something for each record of some files and folders, and prints what it writes. It
+// each does something for each record of some files and folders, several at a time, and
+// prints what the functions that it returns write, in order and one after another. It
 // reports those for which it fails, as JSON also among the others, and goes on. The exit
 // status of its error is then the highest that one of them alone would have had; done
 // counts the others. Did names what was done: "scored". A [stoppedError] is no failure,
 // but has its status.
-func (e *env) each(paths []string, did string, asJSON bool, do func(path string, out *bytes.Buffer) error) (done int, _ error) {
+func (e *env) each(paths []string, did string, asJSON bool, do func(e *env, path string) (print func(out *bytes.Buffer) error, err error)) (done int, _ error) {
 	failed, partly, status := 0, 0, 0
 	files, bad := records(paths)
-	show := func(path string, err error, b *bytes.Buffer) error {
-		if early := (stoppedError{}); errors.As(err, &early) {
+	show := func(path string, print func(*bytes.Buffer) error, err error) error {
+		var b bytes.Buffer
+		early := errors.As(err, new(stoppedError))
+		switch {
+		case err == nil || early:
 			done++
-			partly++
-			status = max(status, report(e.errout, err))
-		} else if err == nil {
-			done++
-		} else {
-			failed++
-			status = max(status, report(e.errout, err))
-			b.Reset()
-			if asJSON {
-				err = writeJSON(b, struct {
-					File  string `json:"file"`
-					Error string `json:"error"`
-				}{path, strings.TrimPrefix(err.Error(), path+": ")})
-				if err != nil {
-					return err
-				}
+			if err := print(&b); err != nil {
+				return err
 			}
+		case asJSON:
+			if err := writeJSON(&b, struct {
+				File  string `json:"file"`
+				Error string `json:"error"`
+			}{path, strings.TrimPrefix(err.Error(), path+": ")}); err != nil {
+				return err
+			}
+		}
+		if early {
+			partly++
+		} else if err != nil {
+			failed++
+		}
+		if err != nil {
+			status = max(status, report(e.errout, err))
 		}
 		_, err = e.out.Write(b.Bytes())
 		return err
 	}
-	for i, path := range files {
-		e.progress("record %d of %d", i+1, len(files))
-		var b bytes.Buffer
-		if err := show(path, do(path, &b), &b); err != nil {
-			return done, err
+	type result struct {
+		notes bytes.Buffer
+		print func(*bytes.Buffer) error
+		err   error
+	}
+	var mu sync.Mutex // of e.errout
+	custom := func() ([]*rules.Ruleset, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return e.custom()
+	}
+	results := make(chan chan *result, 2*runtime.GOMAXPROCS(0))
+	go func() {
+		defer close(results)
+		for _, path := range files {
+			one := make(chan *result, 1)
+			results <- one
+			go func() {
+				r := &result{}
+				r.print, r.err = do(&env{cli: e.cli, file: e.file, in: e.in, errout: &r.notes, custom: custom}, path)
+				one <- r
+			}()
 		}
+	}()
+	i := 0
+	var broken error
+	for one := range results {
+		r := <-one
+		if broken != nil {
+			continue
+		}
+		path := files[i]
+		i++
+		mu.Lock()
+		e.progress("%s record %d of %d", bar(i, len(files)), i, len(files))
+		if r.notes.Len() > 0 {
+			e.errout.Write(r.notes.Bytes())
+		}
+		broken = show(path, r.print, r.err)
+		mu.Unlock()
+	}
+	if broken != nil {
+		return done, broken
 	}
 	for _, p := range bad {
-		if err := show(p.path, p.err, &bytes.Buffer{}); err != nil {
+		if err := show(p.path, nil, p.err); err != nil {
 			return done, err
 		}
 	}
@@ -244,13 +311,15 @@ func isFolder(path string) bool {
 }
 
 // outcome returns the last cells of a game's row, and who won: black, white, drawn,
-// void or unfinished.
-func outcome(g *rules.Game) (black, white, result, winner string) {
+// void or unfinished. Of a game that is not counted the record may know it.
+func outcome(g *rules.Game, recorded *rules.Recorded) (black, white, result, winner string) {
 	if sc := g.Score(); sc != nil {
 		black, white = sc.Black.String(), sc.White.String()
 	}
 	result = g.Result()
 	switch {
+	case g.Phase() != rules.Over && recorded != nil && recorded.Winner != "":
+		return black, white, recorded.Result, recorded.Winner
 	case g.Phase() == rules.Settling:
 		return black, white, "not agreed", "unfinished"
 	case result == "":

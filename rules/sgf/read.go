@@ -74,6 +74,7 @@ func (rd *reader) read() error {
 	if gm := rd.info("GM"); gm != "" && gm != "1" {
 		return fmt.Errorf("GM[%s] is another game than Go", cut(gm, 20))
 	}
+	rd.rec.ours = strings.HasPrefix(rd.info("AP"), "Halfpoint")
 	s := &rd.rec.Setup
 	s.W, s.H = 19, 19
 	if sz := rd.info("SZ"); sz != "" {
@@ -85,7 +86,7 @@ func (rd *reader) read() error {
 	rd.board, _ = rules.NewBoard(s.W, s.H)
 	if km := rd.info("KM"); km != "" {
 		komi, said, err := komi(km)
-		if strings.HasPrefix(rd.info("AP"), "Halfpoint") { // in points, and up to 400 of them
+		if rd.rec.ours { // in points, and up to 400 of them
 			komi, err = rules.ParsePoints(km)
 			said = ""
 		}

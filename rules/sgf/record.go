@@ -19,7 +19,9 @@ type Record struct {
 
 	territory *rules.Board // a stone on each point that is marked as its player's after the last turn; nil: no marks
 
-	before int // turns before the first of Turns: handicap stones that were played
+	ours   bool // a program of ours wrote it, so nothing of its end is missing
+	judged bool // Settled proposed the dead stones
+	before int  // turns before the first of Turns: handicap stones that were played
 }
 
 // A Repair is something that a record says unclearly or not at all, and how it was

@@ -1,0 +1,294 @@
+package sgf
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// usual are the rulesets by which records that name none are mostly played, the most
+// usual first: one that counts territory, and one that comes to the area.
+var usual = []*rules.Ruleset{&rules.Japanese, &rules.AGA}
+
+// Fitted returns a record that names no rules as one that names those of the usual ones
+// under which it comes to its result: of several the first, of none aga. Which it
+// was is a repair. It leaves a record alone that names rules, that tells no count
+// ("B+R") or that cannot be played to its end.
+func (rec *Record) Fitted() *Record {
+	if _, told := rec.told(); rec.RU != "" || !told {
+		return rec
+	}
+	var fit []string
+	ended := false
+	for _, closely := range []bool{false, true} {
+		for _, r := range usual {
+			as := *rec
+			as.RU = r.Name
+			whole := as.Mended(r).settled(r, closely)
+			g, err := whole.Play(r, whole.Setup.Komi)
+			if err != nil || whole.Stopped != nil || g.Phase() != rules.Over {
+				continue
+			}
+			ended = true
+			if rec.says(g.Score().Margin()) {
+				fit = append(fit, r.Name)
+			}
+		}
+		if fit != nil {
+			break
+		}
+	}
+	if !ended {
+		return rec
+	}
+	out := *rec
+	out.RU = rules.AGA.Name
+	said := fmt.Sprintf("RU is missing: RE[%s] fits ", cut(rec.Info.Result, 40))
+	if len(fit) == 0 {
+		said += "neither japanese nor aga"
+	} else {
+		out.RU = fit[0]
+		said += strings.Join(fit, " and ")
+	}
+	if len(fit) != 1 {
+		said += ", the record is read as " + out.RU
+	}
+	out.Repairs = append(slices.Clip(rec.Repairs), Repair{Text: said})
+	return &out
+}
+
+// Settled returns the record, which [Record.Mended] has mended for r, with what another
+// program left out of its end: the passes, where RE tells a count; and which stones are dead,
+// where passes stopped play and nothing is marked. Both are repairs.
+//
+// Which stones are dead is a proposal: those without which the record comes to its
+// result if there are such, none, those that [rules.Judge] finds dead, or these but for one
+// chain that is unsettled; otherwise those that it finds dead. A record of ours says itself
+// how it ended, and one by resignation or on time is not counted.
+func (rec *Record) Settled(r *rules.Ruleset) *Record { return rec.settled(r, true) }
+
+// settled is Settled, unless told to look closely with no more than a glance at the board.
+func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
+	_, told := rec.told()
+	if rec.Stopped != nil || !rec.Ending.empty() || !told && (rec.ours || rec.Winner() != rules.None || strings.EqualFold(rec.Info.Result, "void")) {
+		return rec
+	}
+	g, err := rec.Play(r, rec.Setup.Komi)
+	if err != nil || len(r.Count) == 0 || g.Phase() == rules.Over || g.Phase() == rules.Playing && !told {
+		return rec
+	}
+	end, dead, fits := rec.proposed(g, closely)
+	if end == nil {
+		return rec
+	}
+	out := *rec
+	out.Turns, out.Repairs = slices.Clone(rec.Turns), slices.Clone(rec.Repairs)
+	repair := func(text string) {
+		out.Repairs = append(out.Repairs, Repair{Move: rec.number(len(rec.Turns) - 1), Text: text})
+	}
+	if g.Phase() == rules.Playing {
+		repair(fmt.Sprintf("the record ends without passes: they are assumed, because RE[%s] is a count", cut(rec.Info.Result, 40)))
+	}
+	for _, t := range end.Log()[len(g.Log()):] {
+		if t.Kind.IsTurn() {
+			out.Turns = append(out.Turns, Turn{Turn: t, Assumed: true})
+		}
+	}
+	if len(r.Settle) == 0 {
+		return &out
+	}
+	out.judged = true
+	if r.Has(rules.AcceptScore) {
+		out.Ending = Ending{Dead: end.Dead(), Seki: end.Seki(), Accepted: true}
+	}
+	said := areDead(dead, "looks", "look")
+	if fits {
+		said = fmt.Sprintf("by RE[%s] %s", cut(rec.Info.Result, 40), areDead(dead, "is", "are"))
+	}
+	repair("the dead stones are not marked: " + said)
+	return &out
+}
+
+// proposed brings a game to its end with the dead stones that Settled proposes. It returns
+// a stone of each dead chain, and reports whether the game comes to the result of the
+// record. The game is nil if it cannot be ended.
+func (rec *Record) proposed(g *rules.Game, closely bool) (end *rules.Game, dead []rules.Point, fits bool) {
+	try := func(dead, seki []rules.Point) (*rules.Game, []rules.Point, bool) {
+		end, err := closed(g, dead, seki)
+		if err != nil {
+			return nil, nil, false
+		}
+		return end, dead, rec.says(end.Score().Margin())
+	}
+	end, dead, fits = try(nil, nil)
+	if fits || len(g.Rules().Settle) == 0 {
+		return end, dead, fits
+	}
+	b := g.Board()
+	_, told := rec.told()
+	if told {
+		if end, dead, fits := try(chains(b, rules.Glance(b, 1).Dead), nil); fits || !closely {
+			return end, dead, fits
+		}
+	}
+	j := rules.Judge(b, 1)
+	judged := chains(b, j.Dead)
+	if told {
+		if end, dead, fits := try(judged, nil); fits {
+			return end, dead, fits
+		}
+		for _, p := range chains(b, j.Unsettled) {
+			if end, dead, fits := try(toggled(judged, p), nil); fits {
+				return end, dead, fits
+			}
+		}
+	}
+	return try(judged, chains(b, j.Seki))
+}
+
+// toggled returns ps with p, or without it if it is one of them.
+func toggled(ps []rules.Point, p rules.Point) []rules.Point {
+	if i := slices.Index(ps, p); i >= 0 {
+		return slices.Delete(slices.Clone(ps), i, i+1)
+	}
+	return append(slices.Clip(ps), p)
+}
+
+// chains returns the first stone of each chain in stones.
+func chains(b rules.Board, stones []rules.Point) []rules.Point {
+	var out, seen []rules.Point
+	for _, p := range stones {
+		if !slices.Contains(seen, p) {
+			out, seen = append(out, p), append(seen, b.Chain(p)...)
+		}
+	}
+	return out
+}
+
+// Against compares a record's own result with its count under the ruleset that it names;
+// nil if it names no result, or g is no count.
+func (rec *Record) Against(g *rules.Game) *rules.Recorded {
+	want, told := rec.told()
+	out := &rules.Recorded{Result: cut(rec.Info.Result, 40)}
+	if w := rec.Winner(); w != rules.None {
+		out.Winner = strings.ToLower(w.String())
+	}
+	switch {
+	case out.Result == "" || out.Result == "?":
+		return nil
+	case !told || g.Score() == nil || g.Phase() != rules.Over:
+		return out
+	}
+	same := rec.says(g.Score().Margin())
+	if out.Agrees = &same; !same {
+		off := want - g.Score().Margin()
+		out.Off, out.Why = &off, rec.whyOff(g, want)
+	}
+	return out
+}
+
+const fiveAndHalf = 5*rules.One + rules.Half
+
+// whyOff returns the likeliest reason for which a record tells a margin other than the
+// count: the first that would explain the difference wholly.
+func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
+	r, s, got := g.Rules(), g.Setup(), g.Score().Margin()
+	if want == -got {
+		return "it names the other player as the winner"
+	}
+	switch komi := s.Komi - (want - got); {
+	case slices.Contains([]rules.Points{0, r.Komi, rules.Half, fiveAndHalf, fiveAndHalf + rules.One, fiveAndHalf + 2*rules.One, -s.Komi}, komi):
+		return fmt.Sprintf("with a komi of %v it comes out", komi)
+	}
+	n := rules.Points(s.Handicap) * rules.One
+	if n > 0 && slices.Contains([]rules.Points{n, n - rules.One, rules.One}, max(got-want, want-got)) {
+		return "it counts other points for the handicap"
+	}
+	dead, seki := g.Dead(), g.Seki()
+	for _, other := range usual {
+		if !sameRules(other, r) {
+			if end, err := rec.Under(other, s.Komi, dead, seki); err == nil && rec.says(end.Score().Margin()) {
+				return fmt.Sprintf("under %s it comes out", other.Name)
+			}
+		}
+	}
+	if open := *rec; !rec.judged && !rec.Ending.empty() {
+		open.Ending = Ending{Resumed: rec.Ending.Resumed}
+		if before, err := open.Play(r, s.Komi); err == nil {
+			if _, dead, fits := rec.proposed(before, true); fits {
+				return "it comes out if " + areDead(dead, "is", "are")
+			}
+		}
+	}
+	if max(got-want, want-got) <= rules.One {
+		return "a last dame, or a pass that the record leaves out, makes so much"
+	}
+	return "other stones were dead, or turns are missing"
+}
+
+// areDead says that the chains of some stones are dead: "none is dead".
+func areDead(stones []rules.Point, is, are string) string {
+	switch len(stones) {
+	case 0:
+		return "none " + is + " dead"
+	case 1:
+		return fmt.Sprintf("%v %s dead", stones[0], is)
+	}
+	return fmt.Sprintf("%s %s dead", rules.Names(stones), are)
+}
+
+// What RE says of the winner, and of a count. Quarters of points, and 子, are stones, of two
+// points each.
+var (
+	winners = regexp.MustCompile(`^(?:(black\b|b\b|黑|黒)|white\b|w\b|白)`)
+	counts  = regexp.MustCompile(`^(?:black|b|黑|黒|white|w|白) *(?:\+|:|胜|勝|wins by|won by|by)? *` +
+		`([0-9]*)(?:[.,]([0-9]+)|(½))? *(?:(目半)|(子)|目|points?|pts?|moku)?(?:胜|勝|勝ち)?\.?$`)
+	draws     = []string{"0", "draw", "jigo", "even", "持碁", "和棋"}
+	fractions = strings.NewReplacer("又", "", "1/4", ".25", "1/2", ".5", "3/4", ".75")
+)
+
+// Winner returns who won by RE, however that came about; None if it does not say.
+func (rec *Record) Winner() rules.Color {
+	switch m := winners.FindStringSubmatch(strings.ToLower(rec.Info.Result)); {
+	case m == nil:
+		return rules.None
+	case m[1] != "":
+		return rules.Black
+	}
+	return rules.White
+}
+
+// told reads RE where it tells a count: "B+2.5", "White + 4", "0", "Draw", "黑胜1又3/4子".
+func (rec *Record) told() (margin rules.Points, ok bool) {
+	re := strings.ToLower(rec.Info.Result)
+	if slices.Contains(draws, re) {
+		return 0, true
+	}
+	m := counts.FindStringSubmatch(fractions.Replace(re))
+	if m == nil || len(m[1]) > 4 || m[1]+m[2]+m[3] == "" {
+		return 0, false
+	}
+	whole, _ := strconv.Atoi("0" + m[1])
+	part, ok := map[string]int{"": 0, "25": 1, "5": 2, "75": 3}[strings.TrimRight(m[2], "0")]
+	quarters := 4*whole + part
+	if m[3]+m[4] != "" { // ½ and 半
+		quarters += 2
+	}
+	if quarters%2 == 1 || m[5] != "" {
+		quarters *= 2
+	}
+	if margin = rules.Points(quarters/2) * rules.Half; rec.Winner() == rules.White {
+		margin = -margin
+	}
+	return margin, ok
+}
+
+// says reports whether RE tells a margin.
+func (rec *Record) says(margin rules.Points) bool {
+	want, told := rec.told()
+	return told && margin == want
+}

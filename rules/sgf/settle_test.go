@@ -1,0 +1,232 @@
+package sgf
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// A record that names no rules is read by those under which it comes to its result, and
+// says so; of several by the most usual. One that tells no count is left as it is.
+func TestFitted(t *testing.T) {
+	// Black's wall and White's: 10 points to 5, and a stone of Black within, 9 to 5.
+	const walls = ";B[ca];W[da];B[cb];W[db];B[cc];W[dc];B[cd];W[dd];B[ce];W[de]"
+	const even, odd = walls + ";B[];W[]", walls + ";B[ab];W[];B[]"
+	const doomed = walls + ";B[];W[ab];B[];W[]" // a white stone within Black's territory
+	for record, want := range map[string]string{
+		"RE[B+5]" + even:                      "japanese: RU is missing: RE[B+5] fits japanese and aga, the record is read as japanese",
+		"RE[B+4]" + odd:                       "japanese: RU is missing: RE[B+4] fits japanese",
+		"RE[B+5]" + odd:                       "aga: RU is missing: RE[B+5] fits aga",
+		"RE[B+3]" + odd:                       "aga: RU is missing: RE[B+3] fits neither japanese nor aga, the record is read as aga",
+		"RE[W+5]" + odd:                       "aga: RU is missing: RE[W+5] fits neither japanese nor aga, the record is read as aga",
+		"KM[0.5]RE[B+4.5]" + odd:              "aga: RU is missing: RE[B+4.5] fits aga",
+		"KM[4]RE[Draw]" + odd:                 "japanese: RU is missing: RE[Draw] fits japanese",
+		"KM[4]RE[0]" + odd:                    "japanese: RU is missing: RE[0] fits japanese",
+		"KM[6.5]RE[ white + 2,5 ]" + odd:      "japanese: RU is missing: RE[white + 2,5] fits japanese",
+		"RE[B+4]" + walls + ";B[ab]":          "japanese: RU is missing: RE[B+4] fits japanese", // without its passes
+		"HA[2]AB[ca][cb]RE[B+5]" + handicap:   "japanese: RU is missing: RE[B+5] fits japanese",
+		"HA[2]AB[ca][cb]RE[B+4]" + handicap:   "aga: RU is missing: RE[B+4] fits aga",
+		"RE[B+5]" + doomed + "TB[aa:be]":      "aga: RU is missing: RE[B+5] fits aga",
+		"RE[B+6]" + doomed + "TB[aa:be]":      "japanese: RU is missing: RE[B+6] fits japanese",
+		"RE[B+5]" + doomed + ";AE[ab]":        "aga: RU is missing: RE[B+5] fits aga",
+		"RE[B+6]" + doomed:                    "japanese: RU is missing: RE[B+6] fits japanese",
+		"RE[B+0]" + doomed + ";TB[cc]TW[ee]":  "aga: RU is missing: RE[B+0] fits neither japanese nor aga, the record is read as aga",
+		"RE[B+R]" + even:                      "aga: ",
+		"RE[]" + even:                         "aga: ",
+		"RE[?]" + even:                        "aga: ",
+		"RE[Void]" + even:                     "aga: ",
+		"RE[B+]" + even:                       "aga: ",
+		"RE[B+3.3]" + even:                    "aga: ",
+		"RE[B+2.25]" + odd:                    "aga: RU is missing: RE[B+2.25] fits neither japanese nor aga, the record is read as aga",
+		"RE[5]" + even:                        "aga: ",
+		even:                                  "aga: ",
+		"RU[japanese]RE[B+5]" + odd:           "japanese: ",
+		"RU[Chinese]RE[B+4]" + odd:            "aga: ",
+		"RE[B+5]" + walls + ";B[ca];W[];B[]":  "aga: ", // illegal: there is no count
+		"RE[B+5]" + walls + ";AB[aa];W[];B[]": "aga: ", // nor where the reading stops
+	} {
+		rec := read(t, "(;SZ[5]"+record+")")
+		before := len(rec.Repairs)
+		fitted := rec.Fitted()
+		r, _, err := fitted.Ruleset()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := r.Name + ": "
+		for _, r := range fitted.Repairs[before:] {
+			got += r.String()
+		}
+		if got != want {
+			t.Errorf("%s: %s\nwant %s", record, got, want)
+		}
+		if len(rec.Repairs) != before || !strings.Contains(record, "RU[") && rec.RU != "" {
+			t.Errorf("%s: the record itself was changed", record)
+		}
+	}
+}
+
+// Black with two stones of handicap, whose walls are those of TestFitted.
+const handicap = ";W[da];B[cc];W[db];B[cd];W[dc];B[ce];W[dd];B[];W[de];B[];W[]"
+
+// Real games come to the rules under which others, who knew the dead stones, came to
+// their result too, in 95 of 100 at least.
+func TestRealGamesFitted(t *testing.T) {
+	dir, results := realGames(t)
+	results = results[:min(tier.Pick(25, len(results), len(results)), len(results))]
+	var found, wrong share
+	for _, x := range results {
+		rec := realGame(t, dir, x.File)
+		rec.RU = ""
+		var dead []rules.Point
+		for _, v := range x.Dead {
+			p, err := point(v, rec.Setup.H)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dead = append(dead, p)
+		}
+		margin, counted := rec.told()
+		if !counted {
+			continue
+		}
+		var fits []string
+		for _, r := range usual {
+			if g, err := rec.Under(r, rec.Setup.Komi, dead, nil); err == nil && g.Score().Margin() == margin {
+				fits = append(fits, r.Name)
+			}
+		}
+		fitted := rec.Fitted()
+		says := ""
+		for _, r := range fitted.Repairs {
+			says += r.String()
+		}
+		named := strings.Contains(says, "RU is missing") && !strings.Contains(says, "neither")
+		if len(fits) > 0 {
+			if found.count(named, 1); !named {
+				t.Logf("%s: not found, fits %v: %s", x.File, fits, says)
+			}
+		}
+		if named {
+			if wrong.count(!slices.Contains(fits, fitted.RU), 1); !slices.Contains(fits, fitted.RU) {
+				t.Logf("%s: fits %v: %s", x.File, fits, says)
+			}
+		}
+	}
+	if 100*found.n < 95*found.of || 50*wrong.n > wrong.of {
+		t.Errorf("the rules of %d of %d games are found, %d wrongly", found.n, found.of, wrong.n)
+	}
+	t.Logf("found: %d of %d; wrong: %d of %d", found.n, found.of, wrong.n, wrong.of)
+}
+
+// What another program left out of the end of a record is filled in, and said.
+func TestSettled(t *testing.T) {
+	const walls = ";B[ca];W[da];B[cb];W[db];B[cc];W[dc];B[cd];W[dd];B[ce];W[de]"
+	const passes = ";B[];W[]"
+	for record, want := range map[string]string{
+		"RU[japanese]" + walls + passes:                        "B+5; move 12: the dead stones are not marked: none looks dead",
+		"RU[japanese]RE[?]" + walls + ";B[];W[ab];B[];W[]":     "B+6; move 14: the dead stones are not marked: A4 looks dead",
+		"RU[japanese]RE[B+6]" + walls + ";B[];W[ab];B[];W[]":   "B+6; move 14: the dead stones are not marked: by RE[B+6] A4 is dead",
+		"RU[japanese]RE[W+5]" + walls + ";B[];W[ab];B[];W[]":   "W+5; move 14: the dead stones are not marked: by RE[W+5] none is dead",
+		"RU[japanese]RE[W+6]" + walls + ";B[];W[ab];B[];W[]":   "B+6; move 14: the dead stones are not marked: A4 looks dead",
+		"RU[japanese]RE[B+5]" + walls:                          "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count; move 10: the dead stones are not marked: by RE[B+5] none is dead",
+		"RU[tromp-taylor]RE[B+5]" + walls:                      "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count",
+		"RU[two-button]RE[B+5]" + walls:                        "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count; move 10: the dead stones are not marked: by RE[B+5] none is dead",
+		"RU[half-pass-agreement]RE[B+5]" + walls:               "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count",
+		"RU[japanese]RE[B+R]" + walls + passes:                 "not settled",
+		"RU[japanese]RE[Void]" + walls + passes:                "not settled",
+		"RU[japanese]" + walls:                                 "not settled",
+		"RU[japanese]AP[Halfpoint:1]" + walls + passes:         "not settled",
+		"RU[ultimate]RE[B+5]" + walls:                          "not settled",
+		"RU[tromp-taylor]RE[B+4]" + walls + passes:             "B+5",
+		"RU[japanese]RE[B+5]" + walls + passes + ";XT[resume]": "not settled",
+		"RU[japanese]RE[B+5]" + walls + passes + ";AE[ca]":     "W+25; move 12: stones that are taken off the board after the last pass are read as dead",
+		"RU[japanese]RE[B+5]" + walls + ";W[];AB[aa]":          "not settled; move 11: White moves twice: a pass of Black is assumed",
+	} {
+		rec := read(t, "(;SZ[5]"+record+")")
+		r, _, err := rec.Ruleset()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec = rec.Mended(r).Settled(r)
+		g, err := rec.Play(r, 0)
+		if err != nil {
+			t.Fatal(record, err)
+		}
+		got := g.Result()
+		if g.Phase() != rules.Over {
+			got = "not settled"
+		}
+		for _, r := range rec.Repairs {
+			got += "; " + r.String()
+		}
+		if got != want {
+			t.Errorf("%s: %s\nwant %s", record, got, want)
+		}
+	}
+}
+
+// A result is compared with the count, and the likeliest reason for a difference is named.
+func TestAgainst(t *testing.T) {
+	const walls = ";B[ca];W[da];B[cb];W[db];B[cc];W[dc];B[cd];W[dd];B[ce];W[de]"
+	const odd, doomed = walls + ";B[ab];W[];B[]", walls + ";B[];W[ab];B[];W[]"
+	for record, want := range map[string]string{
+		"RU[japanese]RE[B+4]" + odd:                        "B+4, as counted",
+		"RU[japanese]RE[ Black + 4 ]" + odd:                "Black + 4, as counted",
+		"RU[japanese]RE[B+5]" + odd:                        "B+5, 1 more for Black: under aga it comes out",
+		"RU[aga]RE[B+4]" + odd:                             "B+4, 1 more for White: under japanese it comes out",
+		"RU[japanese]RE[W+4]" + odd:                        "W+4, 8 more for White: it names the other player as the winner",
+		"RU[japanese]RE[W+2.5]" + odd:                      "W+2.5, 6½ more for White: with a komi of 6½ it comes out",
+		"RU[japanese]KM[6.5]RE[B+4]" + odd:                 "B+4, 6½ more for Black: with a komi of 0 it comes out",
+		"RU[japanese]HA[2]AB[ca][cb]RE[B+3]" + handicap:    "B+3, 2 more for White: it counts other points for the handicap",
+		"RU[japanese]RE[B+3]" + odd:                        "B+3, 1 more for White: a last dame, or a pass that the record leaves out, makes so much",
+		"RU[japanese]RE[B+14]" + odd:                       "B+14, 10 more for Black: other stones were dead, or turns are missing",
+		"RU[japanese]RE[B+6]" + doomed + "TB[aa]":          "B+6, 11 more for Black: it comes out if A4 is dead",
+		"RU[japanese]RE[W+5]" + doomed + ";TB[aa:be]":      "W+5, 11 more for White: it comes out if none is dead",
+		"RU[japanese]RE[黑胜2子]" + odd:                       "黑胜2子, as counted",
+		"RU[japanese]RE[B+R]" + odd:                        "B+R",
+		"RU[japanese]RE[B+4]" + walls + ";B[ab];W[];B[ab]": "B+4", // it is not counted
+		"RU[japanese]RE[?]" + odd:                          "",
+		"RU[japanese]" + odd:                               "",
+	} {
+		rec := read(t, "(;SZ[5]"+record+")")
+		r, _, err := rec.Ruleset()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec = rec.Mended(r).Settled(r)
+		g, err := rec.Play(r, rec.Setup.Komi)
+		if err != nil && g == nil {
+			t.Fatal(record, err)
+		}
+		if got := rec.Against(g).Words(); got != want {
+			t.Errorf("%s: %s\nwant %s", record, got, want)
+		}
+	}
+}
+
+// The ways in which programs write who won.
+func TestTold(t *testing.T) {
+	for re, want := range map[string]string{
+		"B+2.5": "Black 2½", "B+2,5": "Black 2½", "b+2.50": "Black 2½", "B + 3": "Black 3", "W+½": "White −½", "W+.5": "White −½",
+		"Black+3": "Black 3", "White wins by 3.5": "White −3½", "W+3 points": "White −3", "B+1 moku": "Black 1", "B+0.5 pts.": "Black ½",
+		"黑胜1又3/4子": "Black 3½", "黑胜3/4子": "Black 1½", "黒2目半勝ち": "Black 2½", "白3目勝": "White −3", "W+3.25": "White −6½", "B+2子": "Black 4",
+		"0": "nobody 0", "Draw": "nobody 0", "jigo": "nobody 0", "和棋": "nobody 0", "B+0": "Black 0",
+		"B+R": "Black", "W+Resign": "White", "B+T": "Black", "W+F": "White", "B+": "Black", "W+?": "White", "黑中盘胜": "Black", "白中押し勝ち": "White", "white resigned": "White",
+		"Void": "nobody", "?": "nobody", "": "nobody", "unknown": "nobody", "Blackburn": "nobody", "Whitehead": "nobody", "2.5": "nobody", "B+2.3": "Black", "B+12345": "Black",
+	} {
+		rec := &Record{Info: Info{Result: re}}
+		got := "nobody"
+		if w := rec.Winner(); w != rules.None {
+			got = w.String()
+		}
+		if m, told := rec.told(); told {
+			got += " " + m.String()
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", re, got, want)
+		}
+	}
+}
