@@ -114,6 +114,7 @@ func TestRepairs(t *testing.T) {
 		"(;SZ[9]PL[green])":                                     " / PL[green] is not a player: the first turn decides who begins",
 		"(;SZ[9];B[ee]W[gg])":                                   "B place E5, W place G3 / move 2: two turns stand in one node: they are read in their order",
 		"(;SZ[9];W[ee]B[gg])":                                   "W place E5, B place G3 / move 2: two turns stand in one node: they are read in their order",
+		"(;SZ[9];B[ee]W[gg]B[cc])":                              "B place E5, W place G3, B place C7 / move 2: two turns stand in one node: they are read in their order",
 		"(;SZ[9];B[ee][gg])":                                    "B place E5, B place G3 / move 2: two turns stand in one node: they are read in their order",
 		"(;SZ[9]KM[375])":                                       " / KM[375] is in hundredths of stones, a komi of 7½",
 		"(;SZ[9]KM[325])":                                       " / KM[325] is in hundredths of stones, a komi of 6½",
@@ -121,6 +122,11 @@ func TestRepairs(t *testing.T) {
 		"(;SZ[9]KM[650])":                                       " / KM[650] is in hundredths, a komi of 6½",
 		"(;SZ[9]KM[3.75])":                                      " / KM[3.75] is in stones, a komi of 7½",
 		"(;SZ[9]KM[2,75])":                                      " / KM[2,75] is in stones, a komi of 5½",
+		"(;SZ[9]AB[cc]AW[cc])":                                  " / C7 is set up in two ways at once: AW is read",
+		"(;SZ[9]AB[cc];AW[cc])":                                 " / ",
+		"(;SZ[9]AB[cc][cc]AE[gg])":                              " / ",
+		"(;SZ[9]HA[2];W[ee])":                                   "W place E5 / HA[2] without its stones: they are put on the customary points G7 C3",
+		"(;SZ[9];B[cc];B[gg];W[ee])":                            "W place E5 / Black begins with 2 stones in a row: they are read as handicap",
 		"(;SZ[9]KM[7.5])":                                       " / ",
 	} {
 		rec := read(t, record)

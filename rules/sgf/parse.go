@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// A node is the properties of one node that Read knows, in order, each name once.
+// A node is the properties of one node that Read knows, in order, each name once but for turns.
 type node []property
 
 // A property has its values as they stand in the file, escapes included.
@@ -142,10 +142,12 @@ func short(line []node, repairs []string) ([]node, []string, error) {
 	return line, append(repairs, cutShort), nil
 }
 
-// named returns the node with a property of that name and where it is.
+// named returns the node with a property of that name and where it is. Turns keep their
+// order: after one of White a B is another property than before it.
 func (n node) named(name string) (node, int) {
+	turn := name == "B" || name == "W"
 	for i := range n {
-		if n[i].name == name {
+		if n[i].name == name && (!turn || !n[i+1:].has("B", "W")) {
 			return n, i
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,11 +22,11 @@ import (
 // an error), FF, CA, SZ (19), KM (0) and RU, information and setup in any node
 // before the first turn, a pass as [] or [tt]. HA[1] is no handicap. Handicap
 // stones that the record plays instead of setting them up, as Black's turns in
-// a row that come to HA, are setup; if stones of HA are missing altogether
-// that is an error, because where they stood decides the game.
+// a row that come to HA, are setup; if stones of HA are missing and may not have stood
+// on the customary points that is an error, because where they stood decides the game.
 //
 // All else that it has to guess is in [Record.Repairs]: the encoding, komi in the
-// units of a server, two turns in one node, an end before the brackets close.
+// units of a server, handicap stones of which HA says nothing or that it leaves out, two turns in one node, an end before the brackets close.
 //
 // The first turn decides who moves first, before it PL.
 //
@@ -222,6 +223,7 @@ func (rd *reader) lifted(n node) (bool, error) {
 }
 
 func (rd *reader) setup(n node) error {
+	here := map[rules.Point]rules.Color{}
 	for _, p := range n {
 		var c rules.Color
 		switch p.name {
@@ -240,6 +242,10 @@ func (rd *reader) setup(n node) error {
 				return fmt.Errorf("%s: %w", p.name, err)
 			}
 			for _, q := range ps {
+				if before, twice := here[q]; twice && before != c {
+					rd.repair(0, "%v is set up in two ways at once: %s is read", q, p.name)
+				}
+				here[q] = c
 				rd.board.Put(q, c)
 			}
 		}
@@ -341,35 +347,61 @@ func (rd *reader) ending(n node) error {
 	return nil
 }
 
-// handicap reads HA and finds its stones.
+// handicap reads HA and finds its stones: in the setup, in Black's first turns, which some
+// servers write without HA, or on the customary points.
 func (rd *reader) handicap() error {
-	ha := rd.info("HA")
-	if ha == "" {
-		return nil
-	}
-	n, err := strconv.Atoi(ha)
-	if err != nil || n < 0 {
-		return fmt.Errorf("HA[%s] is not a number of stones", cut(ha, 20))
-	}
-	if n < 2 {
-		return nil
-	}
 	rec := &rd.rec
-	if missing := n - rd.board.Stones(rules.Black); missing > 0 {
-		run := 0
-		for run < len(rec.Turns) && rec.Turns[run].Kind == rules.Place && rec.Turns[run].By == rules.Black && rd.board.At(rec.Turns[run].At) == rules.None && rd.board.Has(rec.Turns[run].At) {
-			run++
+	n, ha := 0, rd.info("HA")
+	if ha != "" {
+		var err error
+		if n, err = strconv.Atoi(ha); err != nil || n < 0 {
+			return fmt.Errorf("HA[%s] is not a number of stones", cut(ha, 20))
 		}
-		if run != missing {
-			return fmt.Errorf("HA[%d]: the record sets up only %d of the handicap stones", n, n-missing)
-		}
-		for _, t := range rec.Turns[:run] {
-			rd.board.Put(t.At, rules.Black)
-		}
-		rec.Turns, rec.before = rec.Turns[run:], run
 	}
+	run := rd.run()
+	missing := n - rd.board.Stones(rules.Black)
+	bare := rd.board.Stones(rules.Black)+rd.board.Stones(rules.White) == 0
+	switch {
+	case n < 2 && (run < 2 || !bare || run == len(rec.Turns)):
+		return nil
+	case n < 2:
+		n = run
+		rd.repair(0, "Black begins with %d stones in a row: they are read as handicap", n)
+	case missing <= 0:
+		run = 0
+	case run == missing:
+	case bare && (len(rec.Turns) == 0 || rec.Turns[0].By == rules.White):
+		ps, err := rules.HandicapPoints(rec.Setup.W, rec.Setup.H, n)
+		played := func(t Turn) bool { return t.Kind == rules.Place && slices.Contains(ps, t.At) }
+		if err != nil || slices.ContainsFunc(rec.Turns, played) {
+			return fmt.Errorf("HA[%d]: the record does not say where the handicap stones stand", n)
+		}
+		for _, p := range ps {
+			rd.board.Put(p, rules.Black)
+		}
+		rd.repair(0, "HA[%d] without its stones: they are put on the customary points %s", n, rules.Names(ps))
+	default:
+		return fmt.Errorf("HA[%d]: the record sets up only %d of the handicap stones", n, n-missing)
+	}
+	for _, t := range rec.Turns[:run] {
+		rd.board.Put(t.At, rules.Black)
+	}
+	rec.Turns, rec.before = rec.Turns[run:], run
 	rec.Setup.Handicap = n
 	return nil
+}
+
+// run returns how many stones Black places before anybody else moves, each on an empty
+// point.
+func (rd *reader) run() int {
+	b := rd.board
+	for n, t := range rd.rec.Turns {
+		if t.Kind != rules.Place || t.By != rules.Black || !b.Has(t.At) || b.At(t.At) != rules.None {
+			return n
+		}
+		b.Put(t.At, rules.Black)
+	}
+	return len(rd.rec.Turns)
 }
 
 // first finds who moves first: the player of the first turn, but anybody may

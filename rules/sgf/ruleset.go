@@ -18,6 +18,14 @@ func (rec *Record) Ruleset() (r *rules.Ruleset, note string, err error) {
 		return &rules.AGA, "the record names no rules: they are read as aga", nil
 	}
 	r, err = rules.Find(rec.RU)
+	for _, counts := range []struct {
+		word string // of KataGo, which writes its rules out: koSIMPLEscoreTERRITORYtaxSEKIsui0
+		like *rules.Ruleset
+	}{{"scoreTERRITORY", &rules.Japanese}, {"scoreAREA", &rules.AGA}} {
+		if err != nil && strings.Contains(rec.RU, counts.word) {
+			r, err = counts.like, nil
+		}
+	}
 	if err == nil && (r.IsCustom() || strings.EqualFold(rec.RU, r.Name) || strings.EqualFold(rec.RU, r.ID())) {
 		return r, "", nil
 	}

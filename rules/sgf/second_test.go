@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -199,6 +200,9 @@ func against(t *testing.T, text string) bool {
 	if err != nil {
 		return false // refused, with a reason
 	}
+	if slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return r.Text == noNode }) {
+		return false // where a record without its first semicolon begins is said, and anybody's guess
+	}
 	bad := func(format string, args ...any) {
 		t.Helper()
 		t.Errorf("%s\nof %.2000q, repaired: %v", fmt.Sprintf(format, args...), text, rec.Repairs)
@@ -223,6 +227,13 @@ func against(t *testing.T, text string) bool {
 		}
 		g.stones[at] = rules.Black
 	}
+	customary := func(r Repair) bool { return strings.Contains(r.Text, "customary points") }
+	if slices.ContainsFunc(rec.Repairs, customary) && len(g.stones) == 0 && (len(g.turns) == 0 || g.turns[0][0] == 'W') {
+		ps, _ := rules.HandicapPoints(g.w, g.h, rec.Setup.Handicap)
+		for _, p := range ps {
+			g.stones[p] = rules.Black
+		}
+	}
 	want := g.turns[min(rec.before, len(g.turns)):]
 	whole := len(rec.Repairs) == 0 && rec.Stopped == nil
 	if whole && g.doubled {
@@ -238,6 +249,9 @@ func against(t *testing.T, text string) bool {
 		c  rules.Color
 		ps []rules.Point
 	}{{rules.Black, rec.Setup.Black}, {rules.White, rec.Setup.White}} {
+		if slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return strings.Contains(r.Text, "in two ways at once") }) {
+			break
+		}
 		n := 0
 		for _, c := range g.stones {
 			if c == of.c {
@@ -273,7 +287,12 @@ func TestSecondReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts = append(texts, string(data))
+		if filepath.Base(file) == "utf16.sgf" {
+			continue // which the second reader does not know
+		}
+		if utf8.Valid(data) { // what damage does to another encoding is not for the second reader
+			texts = append(texts, string(data))
+		}
 		if !against(t, string(data)) {
 			t.Errorf("%s is not read by both", file)
 		}
@@ -281,7 +300,7 @@ func TestSecondReader(t *testing.T) {
 	pieces := []string{"(", ")", ";", "[", "]", `\`, "B[aa]", ";W[bb]", ";B[]", "w[tt]", "AB[cc]", "AW[dd:ee]", "AE[cc]", "sz[9]", "SZ[19]",
 		"(;B[dd])", "(;W[ff];B[gg])", "PL[W]", "HA[2]", "KM[0]", "PB[Ada]", "C[a \\] b]", "Black[hh]", " ", "x", "\n"}
 	rnd := rand.New(rand.NewPCG(1, 2))
-	both, all := 0, tier.Pick(2_000, 10_000, 2_000_000)
+	both, all := 0, tier.Pick(2_000, 1_000_000, 2_000_000)
 	for range all {
 		text := texts[rnd.IntN(len(texts))]
 		for range 1 + rnd.IntN(4) {

@@ -201,7 +201,7 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 		return "it names the other player as the winner"
 	}
 	switch komi := s.Komi - (want - got); {
-	case slices.Contains([]rules.Points{0, r.Komi, rules.Half, fiveAndHalf, fiveAndHalf + rules.One, fiveAndHalf + 2*rules.One, -s.Komi}, komi):
+	case komi == -s.Komi && komi < -rules.One, slices.Contains([]rules.Points{0, r.Komi, rules.Half, fiveAndHalf, fiveAndHalf + rules.One, fiveAndHalf + 2*rules.One}, komi):
 		return fmt.Sprintf("with a komi of %v it comes out", komi)
 	}
 	n := rules.Points(s.Handicap) * rules.One
@@ -246,7 +246,7 @@ func areDead(stones []rules.Point, is, are string) string {
 var (
 	winners = regexp.MustCompile(`^(?:(black\b|b\b|黑|黒)|white\b|w\b|白)`)
 	counts  = regexp.MustCompile(`^(?:black|b|黑|黒|white|w|白) *(?:\+|:|胜|勝|wins by|won by|by)? *` +
-		`([0-9]*)(?:[.,]([0-9]+)|(½))? *(?:(目半)|(子)|目|points?|pts?|moku)?(?:胜|勝|勝ち)?\.?$`)
+		`([0-9]*)(?:[.,]([0-9]+)|(½))? *(?:(目半)|(子)|目|points?|pts?|moku)?(?:胜|勝|勝ち)?[.!]?$`)
 	draws     = []string{"0", "draw", "jigo", "even", "持碁", "和棋"}
 	fractions = strings.NewReplacer("又", "", "1/4", ".25", "1/2", ".5", "3/4", ".75")
 )

@@ -179,6 +179,7 @@ func TestAgainst(t *testing.T) {
 		"RU[aga]RE[B+4]" + odd:                             "B+4, 1 more for White: under japanese it comes out",
 		"RU[japanese]RE[W+4]" + odd:                        "W+4, 8 more for White: it names the other player as the winner",
 		"RU[japanese]RE[W+2.5]" + odd:                      "W+2.5, 6½ more for White: with a komi of 6½ it comes out",
+		"RU[japanese]KM[4.5]RE[B+8.5]" + odd:               "B+8.5, 9 more for Black: with a komi of −4½ it comes out",
 		"RU[japanese]KM[6.5]RE[B+4]" + odd:                 "B+4, 6½ more for Black: with a komi of 0 it comes out",
 		"RU[japanese]HA[2]AB[ca][cb]RE[B+3]" + handicap:    "B+3, 2 more for White: it counts other points for the handicap",
 		"RU[japanese]RE[B+3]" + odd:                        "B+3, 1 more for White: a last dame, or a pass that the record leaves out, makes so much",
@@ -212,7 +213,7 @@ func TestTold(t *testing.T) {
 	for re, want := range map[string]string{
 		"B+2.5": "Black 2½", "B+2,5": "Black 2½", "b+2.50": "Black 2½", "B + 3": "Black 3", "W+½": "White −½", "W+.5": "White −½",
 		"Black+3": "Black 3", "White wins by 3.5": "White −3½", "W+3 points": "White −3", "B+1 moku": "Black 1", "B+0.5 pts.": "Black ½",
-		"黑胜1又3/4子": "Black 3½", "黑胜3/4子": "Black 1½", "黒2目半勝ち": "Black 2½", "白3目勝": "White −3", "W+3.25": "White −6½", "B+2子": "Black 4",
+		"黑胜1又3/4子": "Black 3½", "黑胜3/4子": "Black 1½", "黒2目半勝ち": "Black 2½", "白3目勝": "White −3", "白1.5目勝ち!": "White −1½", "W+3.25": "White −6½", "B+2子": "Black 4",
 		"0": "nobody 0", "Draw": "nobody 0", "jigo": "nobody 0", "和棋": "nobody 0", "B+0": "Black 0",
 		"B+R": "Black", "W+Resign": "White", "B+T": "Black", "W+F": "White", "B+": "Black", "W+?": "White", "黑中盘胜": "Black", "白中押し勝ち": "White", "white resigned": "White",
 		"Void": "nobody", "?": "nobody", "": "nobody", "unknown": "nobody", "Blackburn": "nobody", "Whitehead": "nobody", "2.5": "nobody", "B+2.3": "Black", "B+12345": "Black",
