@@ -2,7 +2,7 @@ package rules
 
 import "strings"
 
-// Book recites the ruleset: every rule of every list, in order.
+// Book recites the ruleset: whose turn it is, and every rule of every list, in order.
 func (r *Ruleset) Book() string {
 	var b strings.Builder
 	b.WriteString(r.Title + " (" + r.ID() + ")\n" + r.Source + "\n")
@@ -17,6 +17,10 @@ func (r *Ruleset) Book() string {
 		for _, rule := range rules {
 			b.WriteString("  - " + rule.Name + "\n")
 		}
+	}
+	b.WriteString("\nTurns\n  - Black moves first; with handicap stones, White does\n  - the players alternate\n")
+	if resuming := r.Settle[Resume]; len(resuming) == 1 { // others say who moves
+		b.WriteString("  - when play is resumed, the player moves whose turn it was when it stopped\n")
 	}
 	heading("At the start", r.Start)
 	for _, k := range TurnKinds() {

@@ -41,6 +41,10 @@ func ExampleRuleset_Book() {
 	// Tromp–Taylor (tromp-taylor@1)
 	// The Logical Rules of Go, John Tromp and Bill Taylor, https://tromp.github.io/go.html
 	//
+	// Turns
+	//   - Black moves first; with handicap stones, White does
+	//   - the players alternate
+	//
 	// Placing a stone
 	//   - only if the point is empty
 	//   - the player places a stone on it

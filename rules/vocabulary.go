@@ -292,7 +292,7 @@ var (
 		}
 		return true
 	}}
-	ResumePlay = Rule{"play goes on: the marks are removed, earlier passes no longer count towards the end, and earlier positions stay forbidden", func(g *Game) bool {
+	ResumePlay = Rule{"play goes on: the marks are removed, earlier passes no longer count towards the end, and earlier positions are remembered", func(g *Game) bool {
 		g.phase, g.run, g.runBefore, g.stopped = Playing, 0, 0, None
 		g.dead, g.seki, g.agreed = nil, nil, [3]bool{}
 		return true

@@ -1,0 +1,39 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
+)
+
+// Turns go as the book says: who moves first, that the players alternate, and who moves
+// when play is resumed.
+func TestWhoseTurn(t *testing.T) {
+	everyRuleset(t, tier.Pick(40, 150, 1500), func(t *testing.T, r *Ruleset, rnd table) {
+		s := rnd.setup(r)
+		s.First = None
+		end := rnd.game(t, r, s, nil)
+		next, last := Black, None
+		if s.Handicap > 0 {
+			next = White
+		}
+		lastButton := false // the turn that stopped play took the last button
+		for _, turn := range end.log {
+			switch {
+			case turn.Kind == Resume && slices.ContainsFunc(r.Settle[Resume], func(rule Rule) bool { return rule.Name == TakeBackLastButton.Name }) && lastButton:
+				next = last
+			case turn.Kind.IsTurn() && turn.Kind != Resign:
+				if turn.By != next {
+					t.Fatalf("%v moves and not %v: %v", turn.By, next, end.log)
+				}
+				next, last, lastButton = turn.By.Opponent(), turn.By, turn.Kind == Button
+			}
+		}
+		says := strings.Contains(r.Book(), "the player moves whose turn it was")
+		if resumes := len(r.Settle[Resume]) > 0; says != (resumes && r.Name != "two-button-separate") {
+			t.Errorf("its book says so: %v, and play can be resumed: %v", says, resumes)
+		}
+	})
+}
