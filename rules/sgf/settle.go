@@ -78,7 +78,7 @@ func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 		return rec
 	}
 	g, err := rec.Play(r, rec.Setup.Komi)
-	if err != nil || len(r.Count) == 0 || g.Phase() == rules.Over || g.Phase() == rules.Playing && !told {
+	if err != nil || g.Phase() == rules.Over || g.Phase() == rules.Playing && !told {
 		return rec
 	}
 	end, dead, fits := rec.proposed(g, closely)
@@ -119,7 +119,7 @@ func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 func (rec *Record) proposed(g *rules.Game, closely bool) (end *rules.Game, dead []rules.Point, fits bool) {
 	try := func(dead, seki []rules.Point) (*rules.Game, []rules.Point, bool) {
 		end, err := closed(g, dead, seki)
-		if err != nil {
+		if err != nil || end.Score() == nil {
 			return nil, nil, false
 		}
 		return end, dead, rec.says(end.Score().Margin())
@@ -269,7 +269,7 @@ func (rec *Record) told() (margin rules.Points, ok bool) {
 		return 0, true
 	}
 	m := counts.FindStringSubmatch(fractions.Replace(re))
-	if m == nil || len(m[1]) > 4 || m[1]+m[2]+m[3] == "" {
+	if m == nil || len(m[1]) > 3 || m[1]+m[2]+m[3] == "" {
 		return 0, false
 	}
 	whole, _ := strconv.Atoi("0" + m[1])
