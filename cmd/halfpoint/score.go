@@ -216,13 +216,16 @@ func (e *env) each(paths []string, did string, asJSON bool, do func(e *env, path
 		defer mu.Unlock()
 		return e.custom()
 	}
-	results := make(chan chan *result, 2*runtime.GOMAXPROCS(0))
+	results := make(chan chan *result, 64) // so many may wait for one before them that takes long
+	free := make(chan bool, runtime.GOMAXPROCS(0))
 	go func() {
 		defer close(results)
 		for _, path := range files {
 			one := make(chan *result, 1)
 			results <- one
+			free <- true
 			go func() {
+				defer func() { <-free }()
 				r := &result{}
 				r.print, r.err = do(&env{cli: e.cli, file: e.file, in: e.in, errout: &r.notes, custom: custom}, path)
 				one <- r
