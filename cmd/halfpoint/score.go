@@ -227,7 +227,7 @@ func (e *env) each(paths []string, did string, asJSON bool, do func(e *env, path
 			go func() {
 				defer func() { <-free }()
 				r := &result{}
-				r.print, r.err = do(&env{cli: e.cli, file: e.file, in: e.in, errout: &r.notes, custom: custom}, path)
+				r.print, r.err = do(&env{cli: e.cli, in: e.in, errout: &r.notes, custom: custom}, path)
 				one <- r
 			}()
 		}

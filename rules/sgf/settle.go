@@ -65,13 +65,14 @@ func (rec *Record) Fitted() *Record {
 // program left out of its end: the passes, where RE tells a count; and which stones are dead,
 // where passes stopped play and nothing is marked. Both are repairs.
 //
-// Which stones are dead is a proposal: those without which the record comes to its
-// result if there are such, none, those that [rules.Judge] finds dead, or these but for one
-// chain that is unsettled; otherwise those that it finds dead. A record of ours says itself
-// how it ended, and one by resignation or on time is not counted.
+// Which stones are dead is a proposal. If RE tells a count it is the first of these with
+// which the game comes to it: none, what looks dead at a glance, what [rules.Judge] finds
+// dead, and that with one unsettled chain more or less. Otherwise it is what Judge finds
+// dead. A record of ours says itself how it ended, and a game that ended by resignation
+// or on time is not counted.
 func (rec *Record) Settled(r *rules.Ruleset) *Record { return rec.settled(r, true) }
 
-// settled is Settled, unless told to look closely with no more than a glance at the board.
+// settled is Settled; unless it shall look closely, it gives the board no more than a glance.
 func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 	_, told := rec.told()
 	if rec.Stopped != nil || !rec.Ending.empty() || !told && (rec.ours || rec.Winner() != rules.None || strings.EqualFold(rec.Info.Result, "void")) {
