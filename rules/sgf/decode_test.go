@@ -107,6 +107,7 @@ func TestRepairs(t *testing.T) {
 		"(;SZ[9];B[ee];W[e":                                     "B place E5 / the record ends before its brackets close",
 		"(;SZ[9];B[ee](;W[aa])":                                 "B place E5, W place A9 / ",
 		"(;[ee]SZ[9];B[ee])":                                    "B place E5 / a value without a property is passed over",
+		"(;SZ[9];B[ee]([gg];W[cc]))":                            "B place E5, W place C7 / a value without a property is passed over",
 		"(GM[1]SZ[9];B[ee])":                                    "B place E5 / the first node does not begin with a semicolon",
 		"(GM[1]SZ[9]C[:-)(;];B[ee](;W[gc])(;W[cc]))":            "B place E5, W place G7 / the first node does not begin with a semicolon",
 		"(see[1]) and (see[2]: the game (;SZ[9];B[ee](;W[gc]))": "B place E5, W place G7 / ",

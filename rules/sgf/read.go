@@ -351,8 +351,8 @@ func (rd *reader) ending(n node) error {
 // servers write without HA, or on the customary points.
 func (rd *reader) handicap() error {
 	rec := &rd.rec
-	n, ha := 0, rd.info("HA")
-	if ha != "" {
+	n := 0
+	if ha := rd.info("HA"); ha != "" {
 		var err error
 		if n, err = strconv.Atoi(ha); err != nil || n < 0 {
 			return fmt.Errorf("HA[%s] is not a number of stones", cut(ha, 20))
