@@ -64,6 +64,29 @@ func TestBubble(t *testing.T) {
 	})
 }
 
+// Many connections in a bubble may be told at a time that their deadline has
+// passed, as servers do after each request. With a timer for each, the race
+// detector dies of it.
+func TestDeadlinesInThePast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ends sync.WaitGroup
+		for range 8 {
+			c, peer := pair("client", "server")
+			defer peer.Close()
+			defer c.Close()
+			ends.Go(func() {
+				for range 20_000 {
+					c.SetReadDeadline(time.Unix(1, 0))
+				}
+				if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Errorf("read: %v", err)
+				}
+			})
+		}
+		ends.Wait()
+	})
+}
+
 // Two ends that write at the same time do not hang each other, and more than the
 // buffer arrives whole.
 func TestBothWrite(t *testing.T) {
