@@ -29,6 +29,7 @@ type connection struct {
 	leaving  bool          // the double is closing it
 	replaced bool          // because its session goes on elsewhere
 	deaf     bool
+	beaten   bool // a heartbeat has come
 	sends    []time.Time
 	sent     int // bytes
 	closedBy int
@@ -173,7 +174,9 @@ func (c *connection) take(message []byte) {
 	code := 0
 	switch number(payload["op"]) {
 	case opHeartbeat:
+		c.beaten = true
 		c.say(opAck, nil)
+		s.changed.Broadcast()
 	case opIdentify:
 		code = s.identify(c, d)
 	case opResume:

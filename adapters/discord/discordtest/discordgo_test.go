@@ -141,6 +141,11 @@ func TestDiscordgo(t *testing.T) {
 			<-read
 		}
 		session := d.Sessions()[0]
+		// A first heartbeat of discordgo's that finds its connection closed closes the
+		// next one, with the code that ends the session.
+		if !session.WaitBeat() {
+			t.Fatal("no heartbeat")
+		}
 		session.Deafen() // so that this is missed for certain
 		alice.Say(room, "Are you there?")
 		part(session)

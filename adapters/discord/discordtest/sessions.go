@@ -119,6 +119,12 @@ func (s *Server) WaitIdentified(n int) bool {
 	return s.Wait(func() bool { return s.gateway.identified >= n })
 }
 
+// WaitBeat waits until a heartbeat has come over the present connection, and says whether
+// it was in time.
+func (session *Session) WaitBeat() bool {
+	return session.s.Wait(func() bool { return session.connection != nil && session.connection.beaten })
+}
+
 // Path returns where the present connection was opened: "/resume" by a client that
 // honours the resume address.
 func (session *Session) Path() (path string) {
