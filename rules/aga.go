@@ -27,3 +27,25 @@ var AGA = Ruleset{
 	Say:     []Fact{WhiteStillOwesAPass},
 	Closing: []Kind{Pass, Pass},
 }
+
+// FreeFirstPass is equivalence scoring in which White's pass is free if it is the first
+// of the game: Bill Spight's remark on the same page as [ButtonEquivalence].
+var FreeFirstPass = AGA.But(Ruleset{
+	Name: "free-first-pass", Version: 1,
+	Theorem:  "A − w",
+	Title:    "Equivalence scoring, White's first pass free",
+	Aim:      "Most points win: surrounded points, prisoners and pass stones.",
+	PassCost: "A pass costs one point; the game's first is free for White. White passes last.",
+	Source:   "Bill Spight in Using the Button with Equivalence Scoring, Sensei's Library, https://senseis.xmp.net/?UsingTheButtonWithEquivalenceScoring",
+	Komi:     6*One + Half, // "And reduce the komi by ½ point."
+	Moves: map[Kind][]Rule{
+		// "since, in equivalence scoring, White makes the last pass, giving up a pass stone, you
+		// can simply let White not give a pass stone if White makes the first pass"
+		Pass: {Unless(FirstPassIsWhites, HandOverStone), When(TwoPasses, StopPlay)},
+	},
+})
+
+// FirstPassIsWhites is true of White's pass if nobody passed before.
+var FirstPassIsWhites = Fact{"it is the first pass of the game and White's", "", func(g *Game) bool {
+	return FirstPass.Is(g) && g.turn.By == White
+}}

@@ -13,9 +13,9 @@ import (
 var Catalogue = []*Ruleset{
 	&TrompTaylor,
 	&Area1, &Area2, &Area3, &Territory1,
-	&AGA,
+	&AGA, &FreeFirstPass,
 	&ButtonGo, &ButtonEquivalence, &ReverseButton,
-	&TwoButton, &TwoButtonSeparate,
+	&TwoButton, &TwoButtonSeparate, &TwoButtonPasses,
 	&HalfPass, &HalfPassAgreement,
 	&Ultimate,
 	&Japanese,

@@ -22,7 +22,7 @@ func TestFind(t *testing.T) {
 		"ing":                               "aga?",
 		"half":                              "half-pass half-pass-agreement",
 		"pauli":                             "half-pass half-pass-agreement",
-		"two":                               "two-button two-button-separate",
+		"two":                               "two-button two-button-separate two-button-passes",
 		"ultim":                             "ultimate?",
 		"tow-button":                        "two-button?",
 		"two-buton":                         "two-button?",
@@ -79,7 +79,7 @@ func TestFindAmong(t *testing.T) {
 	for name, want := range map[string]string{
 		"house-rules": "custom/house-rules", "House Rules": "custom/house-rules", " custom/house-rules": "custom/house-rules", r.ID(): "custom/house-rules",
 		"rules of the house": "custom/house-rules", "house": "custom/house-rules", "aga": "aga", "chinese": "aga",
-		"huose-rules": "custom/house-rules?", "hous": "custom/house-rules?", "custom/huose": "custom/house-rules?", "custom/agga": "aga?", "two": "two-button two-button-separate",
+		"huose-rules": "custom/house-rules?", "hous": "custom/house-rules?", "custom/huose": "custom/house-rules?", "custom/agga": "aga?", "two": "two-button two-button-separate two-button-passes",
 		"custom/aga": "aga?", "nothing": "none", "custom/": "none", "": "none", r.ID() + "0": "none", r.Stored(): "none", "aga@9": "none",
 	} {
 		found, err := FindAmong([]*Ruleset{r}, name)

@@ -57,6 +57,11 @@ var choices = map[string][]Choice{
 		{"When does White give the last pass stone?", "When both players accept the count, if Black's pass stopped play. Until then it is shown as what accepting would do, and resuming play drops it."},
 		settling, naive,
 	},
+	"free-first-pass": {
+		{"Which pass is the first after play was resumed?", "The first of the game: it stays the first."},
+		{"From which komi is half a point taken?", "From the 7 of the page. Players may choose another."},
+		settling, naive,
+	},
 	"button": {
 		{"Is taking the button a pass?", "No. It is a play like any other: it lifts every ban of repetition and interrupts a run of passes."},
 		{"May you pass while the button lies there?", "Yes. A button that nobody took is worth nothing."},
@@ -86,6 +91,11 @@ var choices = map[string][]Choice{
 		{"When may you take the first button?", "At any turn, also after two passes. While it lies there, button always means the first. It lifts bans as in Button Go."},
 		{"When may you take the last button?", "When the first is gone and the two turns before were passes. Taking it stops play, which passes alone never do."},
 		{"What happens to the last button when play is resumed?", "It returns to the table as if nobody had taken it: its half point returns, the player who took it is to move, and two new passes are needed."},
+		settling, twoButtonKomi,
+	},
+	"two-button-passes": {
+		{"When does the last pass lose its stone?", "When both players accept the count, if its player made the first pass of the game too. Until then the stone is shown; resuming play keeps it."},
+		{"Which passes are the first and the last after play was resumed?", "The first stays the first. The last is the one that finally stopped play."},
 		settling, twoButtonKomi,
 	},
 	"half-pass": {

@@ -64,6 +64,35 @@ var TwoButtonSeparate = AGA.But(Ruleset{
 	Closing: []Kind{Button, Pass, Pass, Button},
 })
 
+// TwoButtonPasses is Bill Spight's implementation on the same page, without buttons:
+// "Treat the buttons like passes."
+var TwoButtonPasses = AGA.But(Ruleset{
+	Name: "two-button-passes", Version: 1,
+	Theorem:  "A − w",
+	Title:    "Two Button Go, passes alone",
+	Aim:      "Most points win: surrounded points, prisoners and pass stones.",
+	PassCost: "A pass costs one point. The last pass is free if the same player made the first.",
+	Source:   "Bill Spight, Implementation for territory scoring, Sensei's Library, https://senseis.xmp.net/?TwoButtonGo",
+	Komi:     6*One + Half,
+	// "The first player to pass hands over a pass stone, as usual. If the last player to
+	// pass is the same as the first player to pass, she does not hand over a pass stone for the
+	// last pass."
+	Agreed: []Rule{When(FirstPasserStoppedPlay, TakeBackPassStone)},
+	Say:    []Fact{},
+})
+
+var (
+	// FirstPasserStoppedPlay is true where one player made the first and the last pass.
+	FirstPasserStoppedPlay = Fact{"the player whose pass stopped play made the first pass of the game too", "", func(g *Game) bool {
+		return g.stopped != None && g.first[Pass].By == g.stopped
+	}}
+	// TakeBackPassStone undoes what the last pass cost.
+	TakeBackPassStone = Rule{"the last pass gives no pass stone", func(g *Game) bool {
+		g.give(g.stopped.Opponent(), PassStone, -1)
+		return true
+	}}
+)
+
 var (
 	// BothButtonsLie is what the table hears before the first button is gone.
 	BothButtonsLie = Fact{"both buttons are on the table", "", func(g *Game) bool {

@@ -63,6 +63,14 @@ func withButton(r Rule) Rule {
 	}}
 }
 
+// withStone makes a rule that takes a pass stone back refuse where the opponent of the
+// player who stopped play has none: in the catalogue they always have.
+func withStone(r Rule) Rule {
+	return Rule{r.Name, func(g *Game) bool {
+		return g.stopped == None || g.held[g.stopped.Opponent()][PassStone] <= 0 || r.Do(g)
+	}}
+}
+
 var words = []word{
 	{OneButton, atStart, things},
 	{TwoButtons, atStart, things},
@@ -119,6 +127,7 @@ var words = []word{
 	}}, on(Resume), things},
 
 	{WhiteHandsOverStone, onAgreed, PassStone},
+	{withStone(TakeBackPassStone), onAgreed, things},
 	{withButton(LastPasserTakesButton), onAgreed, ButtonThing},
 	{withButton(LastPasserTakesButton.As("the last player to pass gets a button")), onAgreed, ButtonThing},
 
@@ -161,12 +170,14 @@ var conditions = []condition{
 	{NewSituation, on(Place), false},
 	{NotKo, on(Place), false},
 	{FirstPass, onTurns, false},
+	{FirstPassIsWhites, onTurns, false},
 	{TwoPasses, onTurns, false},
 	{TwoPassesAfterTheFirst, onTurns, false},
 	{TwoPassesJustBefore, onTurns, false},
 	{WhitePassedFirst, always &^ atStart, true},
 	{BlackPassedFirst, always &^ atStart, true},
 	{WhitePassedFirstAndGains, 0, true},
+	{FirstPasserStoppedPlay, onAgreed, false},
 	{BlackStoppedPlay, onAgreed | inCount | on(Resume), false},
 	{WhiteStillOwesAPass, 0, true},
 	{ButtonLies, onTurns | onAgreed | inCount, false},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"image"
@@ -31,7 +32,6 @@ var examples = map[string]string{
 	"button":              "e1-button.sgf",
 	"button-equivalence":  "e1-button-equivalence.sgf",
 	"reverse-button":      "reverse-button-passes.sgf",
-	"two-button":          "g1-two-button.sgf",
 	"two-button-separate": "two-button-separate-button-first.sgf",
 	"half-pass":           "half-pass-h1.sgf",
 	"half-pass-agreement": "g1-half-pass-agreement.sgf",
@@ -46,7 +46,9 @@ const mostOfPictures = 500_000
 
 // example returns the words after "halfpoint score" that show how a ruleset counts,
 // with the record first.
-func example(r *rules.Ruleset) []string { return strings.Fields(examples[r.Name]) }
+func example(r *rules.Ruleset) []string {
+	return strings.Fields(cmp.Or(examples[r.Name], "g1-two-button.sgf"))
+}
 
 func recordFile(name string) string {
 	return filepath.Join("..", "..", "rules", "sgf", "testdata", name)

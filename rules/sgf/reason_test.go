@@ -168,7 +168,7 @@ func TestReasonsOfG1(t *testing.T) {
 	}
 	rec := readFile(t, "testdata/g1-two-button.sgf")
 	if got, want := words(rec), `
-two-button 4 : White passed first: White +1 =area-3 =territory-1 =two-button-separate =half-pass =half-pass-agreement =japanese
+two-button 4 : White passed first: White +1 =area-3 =territory-1 =free-first-pass =two-button-separate =two-button-passes =half-pass =half-pass-agreement =japanese
 tromp-taylor 5 : as on the board: who passes first does not matter =area-2 =aga
 button 4½ : White passed first and so has the button: White +½ =button-equivalence
 reverse-button 4½ : White +½, whoever passes first
@@ -176,7 +176,7 @@ area-1 −2 flip: territory does not count: White +7`; got != want {
 		t.Error(got)
 	}
 	if got, want := words(rec.Cut(61)), `
-two-button 10 : if White passes first: White +1 =area-3 =territory-1 =two-button-separate =half-pass =half-pass-agreement =japanese`; !strings.HasPrefix(got, want) {
+two-button 10 : if White passes first: White +1 =area-3 =territory-1 =free-first-pass =two-button-separate =two-button-passes =half-pass =half-pass-agreement =japanese`; !strings.HasPrefix(got, want) {
 		t.Error(got)
 	}
 }
