@@ -26,6 +26,16 @@ var AGA = Ruleset{
 	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, AddKomi},
 	Say:     []Fact{WhiteStillOwesAPass},
 	Closing: []Kind{Pass, Pass},
+	Choices: []Choice{
+		{"When does White give the last pass stone?", "When both players accept the count, if Black's pass stopped play. Until then it is shown as what accepting would do, and resuming play drops it."},
+		settling, naive,
+	},
+	words: []word{
+		{WhiteHandsOverStone, onAgreed, PassStone},
+	},
+	facts: []condition{
+		{WhiteStillOwesAPass, 0, true},
+	},
 }
 
 // FreeFirstPass is equivalence scoring in which White's pass is free if it is the first
@@ -42,6 +52,14 @@ var FreeFirstPass = AGA.But(Ruleset{
 		// "since, in equivalence scoring, White makes the last pass, giving up a pass stone, you
 		// can simply let White not give a pass stone if White makes the first pass"
 		Pass: {Unless(FirstPassIsWhites, HandOverStone), When(TwoPasses, StopPlay)},
+	},
+	Choices: []Choice{
+		{"Which pass is the first after play was resumed?", "The first of the game: it stays the first."},
+		{"From which komi is half a point taken?", "From the 7 of the page. Players may choose another."},
+		settling, naive,
+	},
+	facts: []condition{
+		{FirstPassIsWhites, onTurns, false},
 	},
 })
 

@@ -20,6 +20,21 @@ var ButtonGo = Area2.But(Ruleset{
 	Count:   []Rule{CountStones, CountTerritory, CountButtons, AddHandicap, AddKomi},
 	Say:     []Fact{TheButtonIsOnTheTable},
 	Closing: []Kind{Button, Pass, Pass},
+	Choices: []Choice{
+		{"Is taking the button a pass?", "No. It is a play like any other: it lifts every ban of repetition and interrupts a run of passes."},
+		{"May you pass while the button lies there?", "Yes. A button that nobody took is worth nothing."},
+		cycles, settling,
+	},
+	words: []word{
+		{OneButton, atStart, things},
+		{withButton(TakeButton), on(Place, Pass, AcceptSuggestion, Button), ButtonThing},
+	},
+	facts: []condition{
+		{ButtonLies, onTurns | onAgreed | inCount, false},
+		{TheButtonIsOnTheTable, onTurns, true},
+		{BlackTookTheButton, always &^ atStart, true},
+		{WhiteTookTheButton, always &^ atStart, true},
+	},
 })
 
 // ButtonEquivalence is Using the Button with Equivalence Scoring.
@@ -41,6 +56,14 @@ var ButtonEquivalence = AGA.But(Ruleset{
 	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
 	Say:     []Fact{TheButtonIsOnTheTable, WhiteStillOwesAPass},
 	Closing: []Kind{Button, Pass, Pass},
+	Choices: []Choice{
+		{"Is giving the button a pass?", "No. It is a play like any other, as in Button Go: it lifts bans and interrupts a run of passes."},
+		{"Does White still make the last pass?", "Yes, as equivalence scoring demands."},
+		cycles, settling,
+	},
+	words: []word{
+		{withButton(GiveButton), on(Place, Pass, AcceptSuggestion, Button), ButtonThing},
+	},
 })
 
 // ReverseButton is Reverse Button Go.
@@ -58,6 +81,15 @@ var ReverseButton = AGA.But(Ruleset{
 	Agreed: []Rule{LastPasserTakesButton},
 	Count:  []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
 	Say:    []Fact{TheButtonIsOnTheTable},
+	Choices: []Choice{
+		{"Which pass is the last?", "The pass that finally stopped play. Its player gets the button when both players accept the count; resuming play drops it."},
+		{"Must White pass last?", "No. The button makes that unnecessary."},
+		{"What is the komi?", "7, as in Button Go. Players may choose another."},
+		cycles, settling,
+	},
+	words: []word{
+		{withButton(LastPasserTakesButton), onAgreed, ButtonThing},
+	},
 })
 
 // The score depends on the player who took the first button.
@@ -69,3 +101,15 @@ var (
 		return g.first[Button].By == White
 	}}
 )
+
+// withButton makes a rule that takes a button from the table refuse where
+// there is none: no ruleset of the catalogue asks that, but others may.
+func withButton(r Rule) Rule {
+	return Rule{r.Name, func(g *Game) bool {
+		if g.table <= 0 {
+			g.because = saying("no button lies on the table")
+			return false
+		}
+		return r.Do(g)
+	}}
+}

@@ -24,6 +24,19 @@ var HalfPass = Ruleset{
 		AddKomi,
 	},
 	Closing: []Kind{Pass, Pass, Pass},
+	Choices: []Choice{
+		{"How does the ruleset treat cycles? The page leaves it out.", cycles.Chosen},
+		{"May a half-pass end play?", "Only a pass that directly follows a full pass ends play. So the shortest end is three passes: half, full, half."},
+		{"For whom do the stones in the zone count?", "Each counts for the opponent of the player who passed, at half its value."},
+		twoButtonKomi,
+	},
+	words: []word{
+		{PutInHalfPassZone, on(Pass, AcceptSuggestion), HalfPassStone},
+		{HandOverFullStone, on(Pass), PassStone},
+	},
+	facts: []condition{
+		{FollowsFullPass, onTurns, false},
+	},
 }
 
 var halfPasses = []Rule{
@@ -65,6 +78,20 @@ var HalfPassAgreement = HalfPass.But(Ruleset{
 			RemoveSuggested,
 			StopPlay,
 		},
+	},
+	Choices: []Choice{
+		{"May the opponent accept a first pass that names nothing?", "Yes. Naming no stones says that nothing is dead."},
+		{"What happens to a suggestion that nobody accepts?", "Any turn but accepting drops it. A plain pass after it is a full pass."},
+		{"How does the ruleset treat cycles? The page leaves it out.", cycles.Chosen},
+		twoButtonKomi,
+	},
+	words: []word{
+		{SuggestDead, on(Pass), things},
+		{RemoveSuggested, on(AcceptSuggestion), Prisoner},
+	},
+	facts: []condition{
+		{DeadAreNamed, on(Pass), false},
+		{FollowsFirstPass, onTurns, false},
 	},
 })
 

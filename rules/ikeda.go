@@ -17,6 +17,10 @@ var Area1 = TrompTaylor.But(Ruleset{
 		Place: Placement(NewPosition),
 	},
 	Count: []Rule{CountStones, AddHandicap, AddKomi},
+	Choices: []Choice{
+		{"What are area rules I? Ikeda's wording was not available.", "Only stones on the board count, so each group pays a tax of the two points that it needs to live."},
+		ikedaWords,
+	},
 })
 
 // Area2 is Ikeda's second set: stones and territory.
@@ -30,6 +34,10 @@ var Area2 = Area1.But(Ruleset{
 	Komi:     7*One + Half,
 	// "area rules II do not have the half-point adjustment"
 	Count: []Rule{CountStones, CountTerritory, AddHandicap, AddKomi},
+	Choices: []Choice{
+		{"What ends play?", "Two passes in a row."},
+		naive, ikedaWords,
+	},
 })
 
 // Area3 is Ikeda's third set: "the addition of the last competitive move
@@ -52,6 +60,19 @@ var Area3 = Area2.But(Ruleset{
 		AddHandicap, AddKomi},
 	Say:     []Fact{WhitePassedFirstAndGains},
 	Closing: []Kind{Pass, Pass, Pass},
+	Choices: []Choice{
+		{"Who made the last competitive move?",
+			"The player who did not make the first pass of the game. If White passed first, Black gives White half a point."},
+		{"Does the first pass count towards the end?", "No. After it, two passes in a row end play, so the shortest end is three passes."},
+		naive, ikedaWords,
+	},
+	words: []word{
+		{HalfPointFromBlackToWhite, inCount, things},
+	},
+	facts: []condition{
+		{WhitePassedFirstAndGains, 0, true},
+		{TwoPassesAfterTheFirst, onTurns, false},
+	},
 })
 
 // Territory1 is Ikeda's first set of territory rules.
@@ -78,6 +99,21 @@ var Territory1 = Ruleset{
 	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, AddKomi},
 	Say:     []Fact{InFinalStage},
 	Closing: []Kind{Pass, Pass, Pass, Pass},
+	Choices: []Choice{
+		{"For whom do prisoners count?", "For the player who took them. Ikeda subtracts them from the player who lost them: the same difference."},
+		{"What do the two passes of the preliminary end cost?", "Nothing. Every later pass costs a stone."},
+		{"Who goes on after the preliminary end?", "The player whose turn it is. Play ends with two passes in a row once both players have made equally many turns since."},
+		naive, ikedaWords,
+	},
+	words: []word{
+		{BeginFinalStage, on(Pass), things},
+	},
+	facts: []condition{
+		{InFinalStage, onTurns | onAgreed | inCount, true},
+		{PreliminaryEnd, onTurns, false},
+		{FinalStageIsEqual, onTurns, false},
+		{TwoPassesJustBefore, onTurns, false},
+	},
 }
 
 // The final stage of territory rules I.

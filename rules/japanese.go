@@ -22,6 +22,21 @@ var Japanese = Ruleset{
 	Count:   []Rule{CountTerritoryOutsideSeki, CountPrisoners, AddKomi},
 	Say:     []Fact{RepeatedWhilePlaying},
 	Closing: []Kind{Pass, Pass},
+	Choices: []Choice{
+		{"Who judges life and death?", "The players: they mark what is dead and what is alive in seki, and both accept. There is no hypothetical play."},
+		{"What counts in seki?", "No territory that touches a chain marked as seki; prisoners do count. Without such marks all naive territory counts once the dead stones are removed."},
+		{"What ends a cycle?", "When a placement makes a position for the third time with the same player to move, the players may end the game without a result, if both accept. Otherwise play goes on. What passes leave does not count: nothing has moved."},
+		{"What is the komi?", "6½. Players may choose another."},
+	},
+	words: []word{
+		{AcceptNoResult, on(NoResult), things},
+		{MarkAsSeki, on(MarkSeki), things},
+		{CountTerritoryOutsideSeki, inCount, things},
+	},
+	facts: []condition{
+		{Repeated, on(NoResult), false},
+		{RepeatedWhilePlaying, 0, true},
+	},
 }
 
 // japanese1 is the reading of the first release, under which passes repeat a position too,
@@ -32,9 +47,14 @@ var japanese1 = Japanese.But(Ruleset{
 	Title: Japanese.Title, Aim: Japanese.Aim, PassCost: Japanese.PassCost, Source: Japanese.Source,
 	Note: "Unless chains are marked as seki, every surrounded point counts once the dead stones are off the board. When a position " +
 		"stands for the third time with the same player to move, the game may end without a result if both players accept.",
-	Komi:  Japanese.Komi,
-	Moves: map[Kind][]Rule{NoResult: {Require(ThirdTime), AcceptNoResult}},
-	Say:   []Fact{ThirdTimeWhilePlaying},
+	Komi:    Japanese.Komi,
+	Moves:   map[Kind][]Rule{NoResult: {Require(ThirdTime), AcceptNoResult}},
+	Say:     []Fact{ThirdTimeWhilePlaying},
+	Choices: Japanese.Choices,
+	facts: []condition{
+		{ThirdTime, on(NoResult), false},
+		{ThirdTimeWhilePlaying, 0, true},
+	},
 })
 
 // AcceptNoResult ends a game without result when both have accepted it in the

@@ -24,6 +24,10 @@ type Ruleset struct {
 	Theorem string // Black's score less White's before komi, from the area difference A and w
 	Closing []Kind // the turns with which a game of another ruleset is brought to this one's end
 
+	Choices []Choice    // what its sources leave open; nil for a custom ruleset
+	words   []word      // the rules made for it, as custom rulesets may use them
+	facts   []condition // likewise
+
 	id, text string // of a custom ruleset: its id, and the whole text from which it is read again
 }
 
@@ -59,7 +63,8 @@ func (r *Ruleset) Has(k Kind) bool { return len(r.Moves[k]) > 0 || len(r.Settle[
 
 // But returns the rules of r, except that: what changes names replaces what r
 // says under the same heading, turn by turn for Moves and Settle. A heading
-// that is there and empty takes away.
+// that is there and empty takes away. What the ruleset is called, what is said of it and
+// the words made for r are not taken over.
 func (r Ruleset) But(changes Ruleset) Ruleset {
 	out := changes
 	out.Moves = merge(r.Moves, changes.Moves)

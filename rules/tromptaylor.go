@@ -22,4 +22,8 @@ var TrompTaylor = Ruleset{
 	// points that reach only her color."
 	Count:   []Rule{CountStones, CountTerritory, AddHandicap, AddKomi},
 	Closing: []Kind{Pass, Pass},
+	Choices: []Choice{
+		{"Is the suicide of one stone legal?", "No, because it repeats the position. Larger suicides are legal."},
+		{"What is the komi?", "7½. Players may choose another."},
+	},
 }

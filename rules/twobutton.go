@@ -29,6 +29,24 @@ var TwoButton = AGA.But(Ruleset{
 	// "two buttons, each of which has a value of 1/2 a point"
 	Count: []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
 	Say:   []Fact{BothButtonsLie, OnlyTheLastButtonLies},
+	Choices: []Choice{
+		{"Do you take a button with a pass or instead of one? The authors of the page differ.",
+			"With the pass, which gives a stone as always. The other reading is two-button-separate."},
+		{"Do you take a button or give it?", "The player who passes takes it. Together with the stone that the pass gives, this costs half a point."},
+		{"Does the first pass count towards the two that stop play?", "Yes."},
+		{"Which passes are the first and the last after play was resumed?", "The first stays the first. The last is the one that finally stopped play."},
+		settling, twoButtonKomi,
+	},
+	words: []word{
+		{TwoButtons, atStart, things},
+		{withButton(TakeButton.As("the first player to pass gets a button")), on(Pass), ButtonThing},
+		{withButton(LastPasserTakesButton.As("the last player to pass gets a button")), onAgreed, ButtonThing},
+	},
+	facts: []condition{
+		{FirstButtonLies, onTurns | onAgreed | inCount, false},
+		{OnlyTheLastButtonLies, onTurns, true},
+		{BothButtonsLie, onTurns, true},
+	},
 })
 
 // TwoButtonSeparate is Bill Spight's reading on the same page, in which a
@@ -62,6 +80,19 @@ var TwoButtonSeparate = AGA.But(Ruleset{
 	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
 	Say:     []Fact{BothButtonsLie, OnlyTheLastButtonLies, LastButtonMayBeTaken},
 	Closing: []Kind{Button, Pass, Pass, Button},
+	Choices: []Choice{
+		{"Do you take a button with a pass or instead of one? The authors of the page differ.", "Instead: a button is a turn of its own. The other reading is two-button."},
+		{"When may you take the first button?", "At any turn, also after two passes. While it lies there, button always means the first. It lifts bans as in Button Go."},
+		{"When may you take the last button?", "When the first is gone and the two turns before were passes. Taking it stops play, which passes alone never do."},
+		{"What happens to the last button when play is resumed?", "It returns to the table as if nobody had taken it: its half point returns, the player who took it is to move, and two new passes are needed."},
+		settling, twoButtonKomi,
+	},
+	words: []word{
+		{takeBackLastButton, on(Resume), things},
+	},
+	facts: []condition{
+		{LastButtonMayBeTaken, onTurns, true},
+	},
 })
 
 // TwoButtonPasses is Bill Spight's implementation on the same page, without buttons:
@@ -79,6 +110,17 @@ var TwoButtonPasses = AGA.But(Ruleset{
 	// last pass."
 	Agreed: []Rule{When(FirstPasserStoppedPlay, TakeBackPassStone)},
 	Say:    []Fact{},
+	Choices: []Choice{
+		{"When does the last pass lose its stone?", "When both players accept the count, if its player made the first pass of the game too. Until then the stone is shown; resuming play keeps it."},
+		{"Which passes are the first and the last after play was resumed?", "The first stays the first. The last is the one that finally stopped play."},
+		settling, twoButtonKomi,
+	},
+	words: []word{
+		{withStone(TakeBackPassStone), onAgreed, things},
+	},
+	facts: []condition{
+		{FirstPasserStoppedPlay, onAgreed, false},
+	},
 })
 
 var (
@@ -112,3 +154,24 @@ var (
 		return true
 	}}
 )
+
+// takeBackLastButton makes the rule refuse where no button stopped play: in the catalogue
+// one always did.
+var takeBackLastButton = Rule{TakeBackLastButton.Name, func(g *Game) bool {
+	last, _ := g.LastTurn()
+	if last.Kind != Button || g.stopped == None || g.held[g.stopped.Opponent()][ButtonThing] <= 0 || len(g.situations) < 2 {
+		g.because = saying("no button stopped play")
+		return false
+	}
+	TakeBackLastButton.Do(g)
+	g.bansFrom = min(g.bansFrom, len(g.situations)-1) // the board as it lies stays in the record
+	return true
+}}
+
+// withStone makes a rule that takes a pass stone back refuse where the opponent of the
+// player who stopped play has none: in the catalogue they always have.
+func withStone(r Rule) Rule {
+	return Rule{r.Name, func(g *Game) bool {
+		return g.stopped == None || g.held[g.stopped.Opponent()][PassStone] <= 0 || r.Do(g)
+	}}
+}

@@ -39,6 +39,31 @@ var Ultimate = Ruleset{
 		Resign: {Require(OnOwnTurn), ConcedeGame},
 	},
 	Say: []Fact{BlackMayDeclareDraw, WhiteMayDeclareDraw, NothingButResigning},
+	Choices: []Choice{
+		{"What about boards that are not 19×19?", "The same rules hold."},
+		{"Does the empty board count as a position that has occurred?", "Yes: no placement may lead back to it."},
+		{"How do you give a komi?", "As a whole number of stones in the bowls at the start: White's bowl for a komi above 0, Black's for one below."},
+		{"May your opponent declare a draw while your bowl is empty?", "No: your bowl must hold the ultimate stone and nothing else."},
+		{"When may you resign?", "On your own turn."},
+	},
+	words: []word{
+		{EachHoldsOnePrisoner, atStart, Prisoner},
+		{KomiInBowls, atStart, Prisoner},
+		{returnPrisoner, on(Delay), things},
+		{LeaveUltimateStone, on(Delay), UltimateStone},
+		{EndInDraw, on(Draw), things},
+	},
+	facts: []condition{
+		{KomiIsWhole, atStart, false},
+		{HoldsAPrisoner, onTurns, false},
+		{FirstDelay, onTurns, false},
+		{MadeTheFirstDelay, onTurns, false},
+		{OpponentHoldsOnlyTheUltimateStone, onTurns, false},
+		{BlackMayDeclareDraw, onTurns, true},
+		{WhiteMayDeclareDraw, onTurns, true},
+		{OnOwnTurn, on(Resign), false},
+		{NothingButResigning, 0, true},
+	},
 }
 
 // Ultimate Go.
@@ -102,3 +127,13 @@ var (
 		return true
 	}}
 )
+
+// returnPrisoner makes the rule refuse where there is no prisoner: the catalogue asks for one
+// before.
+var returnPrisoner = Rule{ReturnPrisoner.Name, func(g *Game) bool {
+	if g.held[g.turn.By][Prisoner] <= 0 {
+		g.because = saying(HoldsAPrisoner.Not)
+		return false
+	}
+	return ReturnPrisoner.Do(g)
+}}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -51,92 +52,43 @@ var LayAnotherButton = Rule{"another button is laid on the table", func(g *Game)
 
 const mostButtons = 9
 
-// withButton makes a rule that takes a button from the table refuse where
-// there is none: no ruleset of the catalogue asks that, but others may.
-func withButton(r Rule) Rule {
-	return Rule{r.Name, func(g *Game) bool {
-		if g.table <= 0 {
-			g.because = saying("no button lies on the table")
-			return false
-		}
-		return r.Do(g)
-	}}
-}
-
-// withStone makes a rule that takes a pass stone back refuse where the opponent of the
-// player who stopped play has none: in the catalogue they always have.
-func withStone(r Rule) Rule {
-	return Rule{r.Name, func(g *Game) bool {
-		return g.stopped == None || g.held[g.stopped.Opponent()][PassStone] <= 0 || r.Do(g)
-	}}
-}
-
-var words = []word{
-	{OneButton, atStart, things},
-	{TwoButtons, atStart, things},
-	{EachHoldsOnePrisoner, atStart, Prisoner},
-	{KomiInBowls, atStart, Prisoner},
-
+// commonWords are those that several rulesets use or none; the others stand with the
+// ruleset that they were made for.
+var commonWords = []word{
 	{PlaceStone, on(Place), things},
 	{CaptureSurrounded, on(Place), Prisoner},
 	{RemoveOwn, on(Place), Prisoner},
 
 	{HandOverStone, on(Pass), PassStone},
 	{FreePass, on(Pass), things},
-	{PutInHalfPassZone, on(Pass, AcceptSuggestion), HalfPassStone},
-	{HandOverFullStone, on(Pass), PassStone},
-	{SuggestDead, on(Pass), things},
-	{RemoveSuggested, on(AcceptSuggestion), Prisoner},
-	{BeginFinalStage, on(Pass), things},
 
-	{withButton(TakeButton), on(Place, Pass, AcceptSuggestion, Button), ButtonThing},
-	{withButton(TakeButton.As("the first player to pass gets a button")), on(Pass), ButtonThing},
-	{withButton(GiveButton), on(Place, Pass, AcceptSuggestion, Button), ButtonThing},
 	{LayAnotherButton, on(Place, Pass, AcceptSuggestion, Button), things},
 	{LiftBans, onTurns, things},
 
-	{Rule{ReturnPrisoner.Name, func(g *Game) bool {
-		if g.held[g.turn.By][Prisoner] <= 0 {
-			g.because = saying(HoldsAPrisoner.Not)
-			return false
-		}
-		return ReturnPrisoner.Do(g)
-	}}, on(Delay), things},
-	{LeaveUltimateStone, on(Delay), UltimateStone},
-	{EndInDraw, on(Draw), things},
-
 	{StopPlay, onTurns &^ on(Draw), things},
 	{ConcedeGame, on(Resign), things},
-	{AcceptNoResult, on(NoResult), things},
 
 	{MarkAsDead, on(MarkDead), Prisoner},
-	{MarkAsSeki, on(MarkSeki), things},
 	{ClearMarks, on(Unmark), things},
 	{ForgetAcceptances, onMarks, things},
 	{AcceptMarks, on(AcceptScore), things},
 	{ResumePlay, on(Resume), things},
-	{Rule{TakeBackLastButton.Name, func(g *Game) bool {
-		last, _ := g.LastTurn()
-		if last.Kind != Button || g.stopped == None || g.held[g.stopped.Opponent()][ButtonThing] <= 0 || len(g.situations) < 2 {
-			g.because = saying("no button stopped play")
-			return false
-		}
-		TakeBackLastButton.Do(g)
-		g.bansFrom = min(g.bansFrom, len(g.situations)-1) // the board as it lies stays in the record
-		return true
-	}}, on(Resume), things},
-
-	{WhiteHandsOverStone, onAgreed, PassStone},
-	{withStone(TakeBackPassStone), onAgreed, things},
-	{withButton(LastPasserTakesButton), onAgreed, ButtonThing},
-	{withButton(LastPasserTakesButton.As("the last player to pass gets a button")), onAgreed, ButtonThing},
 
 	{CountStones, inCount, things},
 	{CountTerritory, inCount, things},
-	{CountTerritoryOutsideSeki, inCount, things},
-	{HalfPointFromBlackToWhite, inCount, things},
 	{AddHandicap, inCount, things},
 	{AddKomi, inCount, things},
+}
+
+// words and conditions are all of them.
+var words, conditions = allWords()
+
+func allWords() ([]word, []condition) {
+	w, c := slices.Clone(commonWords), slices.Clone(commonConditions)
+	for _, r := range slices.Concat(Catalogue, earlier) {
+		w, c = append(w, r.words...), append(c, r.facts...)
+	}
+	return w, c
 }
 
 // valued is what a rule of the count may name a worth for: "a button is
@@ -162,52 +114,58 @@ type condition struct {
 	said   bool
 }
 
-var conditions = []condition{
-	{KomiIsWhole, atStart, false},
+var commonConditions = []condition{
 	{PointIsEmpty, on(Place), false},
 	{HasLiberty, on(Place), false},
 	{NewPosition, on(Place), false},
 	{NewSituation, on(Place), false},
 	{NotKo, on(Place), false},
 	{FirstPass, onTurns, false},
-	{FirstPassIsWhites, onTurns, false},
 	{TwoPasses, onTurns, false},
-	{TwoPassesAfterTheFirst, onTurns, false},
-	{TwoPassesJustBefore, onTurns, false},
 	{WhitePassedFirst, always &^ atStart, true},
 	{BlackPassedFirst, always &^ atStart, true},
-	{WhitePassedFirstAndGains, 0, true},
-	{FirstPasserStoppedPlay, onAgreed, false},
 	{BlackStoppedPlay, onAgreed | inCount | on(Resume), false},
-	{WhiteStillOwesAPass, 0, true},
-	{ButtonLies, onTurns | onAgreed | inCount, false},
-	{FirstButtonLies, onTurns | onAgreed | inCount, false},
-	{TheButtonIsOnTheTable, onTurns, true},
-	{OnlyTheLastButtonLies, onTurns, true},
-	{BothButtonsLie, onTurns, true},
-	{LastButtonMayBeTaken, onTurns, true},
-	{BlackTookTheButton, always &^ atStart, true},
-	{WhiteTookTheButton, always &^ atStart, true},
-	{DeadAreNamed, on(Pass), false},
 	{NamesStones, on(Pass) | onMarks, false},
-	{FollowsFirstPass, onTurns, false},
-	{FollowsFullPass, onTurns, false},
-	{InFinalStage, onTurns | onAgreed | inCount, true},
-	{PreliminaryEnd, onTurns, false},
-	{FinalStageIsEqual, onTurns, false},
-	{HoldsAPrisoner, onTurns, false},
-	{FirstDelay, onTurns, false},
-	{MadeTheFirstDelay, onTurns, false},
-	{OpponentHoldsOnlyTheUltimateStone, onTurns, false},
-	{BlackMayDeclareDraw, onTurns, true},
-	{WhiteMayDeclareDraw, onTurns, true},
-	{OnOwnTurn, on(Resign), false},
 	{HasNotAccepted, on(AcceptScore), false},
-	{Repeated, on(NoResult), false},
-	{RepeatedWhilePlaying, 0, true},
-	{ThirdTime, on(NoResult), false},
-	{ThirdTimeWhilePlaying, 0, true},
-	{NothingButResigning, 0, true},
+}
+
+// A Heading is where in a ruleset rules stand, and those of the
+// vocabulary that a custom ruleset may put there.
+type Heading struct {
+	Name  string // as in [Spec]: "start", "moves, pass"
+	Rules []string
+	Facts []string // that its rules may depend on; of "say" those that it lists
+}
+
+// Vocabulary returns the words of custom rulesets, heading by heading. A number in
+// a rule stands for any.
+func Vocabulary() []Heading {
+	var out []Heading
+	heading := func(name string, p place) {
+		h := Heading{Name: name, Facts: factNames(p, false)}
+		for _, s := range wordNames(p) {
+			if _, ok := cutPrefixFold(s, "only if "); !ok {
+				h.Rules = append(h.Rules, s)
+			}
+		}
+		out = append(out, h)
+	}
+	heading("start", atStart)
+	for _, k := range []Kind{Place, Pass, AcceptSuggestion, Button, Delay, Draw, Resign, NoResult} {
+		heading("moves, "+k.String(), on(k))
+	}
+	for _, k := range []Kind{MarkDead, MarkSeki, Unmark, AcceptScore, Resume} {
+		heading("settle, "+k.String(), on(k))
+	}
+	heading("agreed", onAgreed)
+	heading("count", inCount)
+	say := Heading{Name: "say"}
+	for _, f := range conditions {
+		if f.said {
+			say.Facts = append(say.Facts, f.Name)
+		}
+	}
+	return append(out, say)
 }
 
 // formerly has the name of today for each that was released and has changed.

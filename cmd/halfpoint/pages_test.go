@@ -115,7 +115,7 @@ func page(t *testing.T, r *rules.Ruleset, end render.Scene) string {
 	}
 	b.WriteString("\n## The rules\n\nThe program plays by these rules and recites them: `halfpoint rules " + r.Name + "`.\n\n```\n" + r.Book() + "```\n")
 	b.WriteString("\n## What the sources leave open\n\n| question | answer here |\n|---|---|\n")
-	for _, c := range r.Choices() {
+	for _, c := range r.Choices {
 		fmt.Fprintf(&b, "| %s | %s |\n", c.Open, c.Chosen)
 	}
 	words := example(r)

@@ -43,7 +43,7 @@ type choice struct {
 
 func bookOf(r *rules.Ruleset) book {
 	b := book{r.Name, r.Version, r.Title, r.Aim, r.PassCost, r.Source, r.Note, r.Komi, r.Theorem, r.Has(rules.AcceptScore), nil, r.Book(), nil}
-	for _, c := range r.Choices() {
+	for _, c := range r.Choices {
 		b.Choices = append(b.Choices, choice(c))
 	}
 	for _, k := range rules.TurnKinds() {
@@ -69,7 +69,7 @@ func (c *rulesCmd) Run(e *env) error {
 			b.WriteString(note + "\n")
 		}
 		b.WriteString(r.Aim + "\n" + r.PassCost + "\n\n" + r.Book() + "\nWhat the sources leave open\n")
-		for _, c := range r.Choices() {
+		for _, c := range r.Choices {
 			b.WriteString("  - " + c.Open + " " + c.Chosen + "\n")
 		}
 		_, err = e.out.Write(b.Bytes())
