@@ -359,7 +359,7 @@ func TestTheoremsOnPaper(t *testing.T) {
 		row := regexp.MustCompile("(?m)^\\| T\\d+ \\| `" + r.Name + "` \\| ([^|]*) \\|").FindStringSubmatch(string(page))
 		switch {
 		case len(r.Count) > 0 && row == nil:
-			t.Errorf("it says nothing of %s", r.Name)
+			t.Errorf("it says nothing of %s: prove its margin, and add a row \"| T13 | `%s` | %s | none |\" with the number of the proof and the conditions", r.Name, r.Name, r.Theorem)
 		case r.Theorem != "" && row[1] != r.Theorem:
 			t.Errorf("it says %q of %s, which says %q", row[1], r.Name, r.Theorem)
 		}

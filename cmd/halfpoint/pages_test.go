@@ -18,7 +18,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-var update = flag.Bool("update", false, "write docs/rules and the output of examples as the code has them now")
+var update = flag.Bool("update", false, "write docs/rules, the output of examples and what scripts compare as the code has them now")
 
 // examples holds the record with which a page shows how a ruleset counts: an example of
 // its source if there is one, otherwise the same game as for other rulesets.

@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
+		UpdateScripts:       *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			// exits STATUS PROGRAM ARGS...: the exact exit status of a program that
 			// says what is wrong in one line, and nothing else.
