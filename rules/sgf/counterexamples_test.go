@@ -239,7 +239,6 @@ func TestNoShorterEarlyPass(t *testing.T) {
 
 // Which of the rulesets each condition matters to, on the record that shows it.
 func TestWhomConditionsConcern(t *testing.T) {
-	byArea := func(r *rules.Ruleset) bool { return strings.Contains(r.Book(), "  - "+rules.CountStones.Name+"\n") }
 	for name, concerns := range map[string]func(r *rules.Ruleset) bool{
 		"handicap":    func(*rules.Ruleset) bool { return true },
 		"setup":       func(r *rules.Ruleset) bool { return !byArea(r) },

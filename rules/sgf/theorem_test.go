@@ -93,6 +93,12 @@ func followsTheorem(t *testing.T, name string, g *rules.Game) {
 	}
 }
 
+// byArea reports whether a ruleset counts stones on the board, so that it does not matter
+// how many each player placed.
+func byArea(r *rules.Ruleset) bool {
+	return strings.Contains(r.Book(), "  - "+rules.CountStones.Name+"\n")
+}
+
 // theorem returns the margin, komi included, that docs/theorems.md gives a game
 // that was counted.
 func theorem(g *rules.Game) rules.Points {
@@ -139,36 +145,26 @@ func theorem(g *rules.Game) rules.Points {
 	black, white := b.Territory()
 	handicap := max(s.Handicap-1, 0)
 	var d rules.Points
-	switch name := g.Rules().Name; name {
+	switch r := g.Rules(); r.Name {
 	case "area-1":
 		d = rules.Points(b.Stones(rules.Black)-b.Stones(rules.White)-handicap) * rules.One
-	case "tromp-taylor", "area-2":
-		d = rules.Points(a-handicap) * rules.One
-	case "area-3":
-		d = rules.Points(a-w[passed]-handicap) * rules.One
-	case "territory-1":
-		d = rules.Points(a-w[passed]-ahead) * rules.One
-		if early {
-			d = rules.Points(a-lead) * rules.One
-		}
 	case "japanese":
 		d = rules.Points(black-white+g.Captured(rules.White)-g.Captured(rules.Black)) * rules.One
-	case "aga":
-		d = rules.Points(a-ahead) * rules.One
-	case "reverse-button":
-		d = rules.Points(a-ahead)*rules.One - rules.Half
-	case "button", "button-equivalence":
-		d = rules.Points(a-ahead) * rules.One
-		if name == "button" {
-			d = rules.Points(a-handicap) * rules.One
+	default:
+		first := passed
+		if r.Has(rules.Button) {
+			first = pressed
 		}
-		if pressed != rules.None {
-			d += rules.Half - rules.Points(w[pressed])*rules.One
+		if byArea(r) {
+			ahead = handicap
 		}
-	case "two-button-separate":
-		d = rules.Points(a-w[pressed]-ahead) * rules.One
-	default: // two-button, half-pass, half-pass-agreement
-		d = rules.Points(a-w[passed]-ahead) * rules.One
+		d, _ = r.Difference(a-ahead, w[first])
+		switch {
+		case r.Name == "territory-1" && early:
+			d = rules.Points(a-lead) * rules.One
+		case r.Name != "two-button-separate" && r.Has(rules.Button) && pressed == rules.None:
+			d = rules.Points(a-ahead) * rules.One // nobody took it
+		}
 	}
 	return d - s.Komi
 }
