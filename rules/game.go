@@ -65,20 +65,15 @@ type Game struct {
 	table     int         // buttons nobody has taken
 	bansFrom  int         // no rule on repetition forbids situations before this one
 	stopped   Color       // whose turn stopped play
-	fullPass  int         // the turn that was a full pass last
-	final     int         // the turn after which the final stage began
-	made      [3]int      // turns each player made in the final stage
-	suggested []Point     // dead chains named by the first pass
-	suggestAt int         // the turn that named them, 0 for none
+	notes     map[any]any // what rulesets remember besides, by [note]; never changed, only replaced
 
-	taken    []Point // points from which the last turn took stones
-	dead     []Point // marked dead while settling, sorted
-	seki     []Point // marked seki while settling, sorted
-	agreed   [3]bool
-	noResult [3]int // the turn after which each accepted that there is no result, and 1
-	result   string
-	why      Saying // decided it
-	score    *Score
+	taken  []Point // points from which the last turn took stones
+	dead   []Point // marked dead while settling, sorted
+	seki   []Point // marked seki while settling, sorted
+	agreed [3]bool
+	result string
+	why    Saying // decided it
+	score  *Score
 
 	turn     Turn   // the turn being made
 	ruleName string // the rule being carried out
@@ -410,9 +405,6 @@ func (g *Game) play(t Turn) error {
 		} else {
 			g.run = 0
 		}
-		if g.final > 0 {
-			g.made[t.By]++
-		}
 		if t.Kind != Resign {
 			g.toPlay = t.By.Opponent()
 		}
@@ -546,15 +538,6 @@ func (g *Game) Dead() []Point { return g.dead }
 
 // Seki returns the stones marked as alive in seki.
 func (g *Game) Seki() []Point { return g.seki }
-
-// Suggested returns the chains that the first pass named dead, while they may
-// still be accepted.
-func (g *Game) Suggested() []Point {
-	if g.suggestAt == 0 || g.suggestAt != g.turns {
-		return nil
-	}
-	return g.suggested
-}
 
 // HasAgreed reports whether a player has accepted the marks as they are.
 func (g *Game) HasAgreed(c Color) bool { return g.agreed[c] }

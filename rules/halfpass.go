@@ -95,10 +95,13 @@ var HalfPassAgreement = HalfPass.But(Ruleset{
 	},
 })
 
+// fullPass is the turn that was a full pass last.
+var fullPass = &note[int]{"full pass"}
+
 // Half-passes.
 var (
 	FollowsFullPass = Fact{"the pass directly follows a full pass", "", func(g *Game) bool {
-		return g.fullPass > 0 && g.fullPass == g.turns-1
+		return fullPass.of(g) > 0 && fullPass.of(g) == g.turns-1
 	}}
 	PutInHalfPassZone = Rule{"a half-pass puts a stone into the half-pass zone, worth ½ to your opponent", func(g *Game) bool {
 		g.give(g.turn.By.Opponent(), HalfPassStone, 1)
@@ -106,10 +109,28 @@ var (
 	}}
 	HandOverFullStone = Rule{"a full pass gives your opponent a pass stone", func(g *Game) bool {
 		g.give(g.turn.By.Opponent(), PassStone, 1)
-		g.fullPass = g.turns
+		fullPass.set(g, g.turns)
 		return true
 	}}
 )
+
+// A suggestion is what the first pass says of dead stones.
+type suggestion struct {
+	turn int // that made it, 0 for none
+	dead []Point
+}
+
+var suggested = &note[suggestion]{"suggestion"}
+
+// Suggested returns the chains that the first pass named dead, while they may
+// still be accepted.
+func (g *Game) Suggested() []Point {
+	s := suggested.of(g)
+	if s.turn == 0 || s.turn != g.turns {
+		return nil
+	}
+	return s.dead
+}
 
 // Agreement by half-pass.
 var (
@@ -118,19 +139,20 @@ var (
 	}}
 	FirstPassOfTheGame = Fact{"it is the first pass of the game", "only the first pass of the game may name dead stones", FirstPass.Is}
 	SuggestDead        = Rule{"the pass suggests which chains are dead; naming none suggests that none are", func(g *Game) bool {
-		g.suggested, g.suggestAt = nil, g.turns
+		s := suggestion{turn: g.turns}
 		for _, p := range g.turn.Dead {
 			for _, q := range g.board.Chain(p) {
-				g.suggested = with(g.suggested, q, true)
+				s.dead = with(s.dead, q, true)
 			}
 		}
+		suggested.set(g, s)
 		return true
 	}}
 	FollowsFirstPass = Fact{"the turn before was the first pass of the game", "there is nothing to accept: the turn before was not the first pass of the game", func(g *Game) bool {
-		return g.suggestAt > 0 && g.suggestAt == g.turns-1
+		return suggested.of(g).turn > 0 && suggested.of(g).turn == g.turns-1
 	}}
 	RemoveSuggested = Rule{"the stones named dead become prisoners", func(g *Game) bool {
-		g.dead = g.suggested
+		g.dead = suggested.of(g).dead
 		g.liftDead()
 		return true
 	}}

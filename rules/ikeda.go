@@ -116,19 +116,37 @@ var Territory1 = Ruleset{
 	},
 }
 
+// A stage says when the final stage began.
+type stage struct {
+	turns int // made before it, 0 while it has not begun
+	log   int // lines of the log before it
+}
+
+var finalStage = &note[stage]{"final stage"}
+
 // The final stage of territory rules I.
 var (
 	InFinalStage = Fact{"the final stage has begun", "", func(g *Game) bool {
-		return g.final > 0
+		return finalStage.of(g).turns > 0
 	}}
 	PreliminaryEnd = Fact{"both players have just passed and the final stage has not begun (the preliminary end)", "", func(g *Game) bool {
-		return g.final == 0 && g.run >= 2
+		return finalStage.of(g).turns == 0 && g.run >= 2
 	}}
 	BeginFinalStage = Rule{"the final stage begins", func(g *Game) bool {
-		g.final = g.turns
+		finalStage.set(g, stage{g.turns, len(g.log)})
 		return true
 	}}
 	FinalStageIsEqual = Fact{"both players have just passed in the final stage and made equally many turns in it", "", func(g *Game) bool {
-		return g.final > 0 && g.run >= 2 && g.turns-g.final >= 2 && g.made[Black] == g.made[White]
+		began := finalStage.of(g)
+		if began.turns == 0 || g.run < 2 || g.turns-began.turns < 2 {
+			return false
+		}
+		var made [3]int
+		for _, t := range g.log[began.log:] {
+			if t.Kind.IsTurn() {
+				made[t.By]++
+			}
+		}
+		return made[Black] == made[White]
 	}}
 )

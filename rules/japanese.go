@@ -57,11 +57,16 @@ var japanese1 = Japanese.But(Ruleset{
 	},
 })
 
+// accepted is the turn after which each player accepted that there is no result, and 1.
+var accepted = &note[[3]int]{"no result"}
+
 // AcceptNoResult ends a game without result when both have accepted it in the
 // position that stands for the third time; any turn forgets who has.
 var AcceptNoResult = Rule{"the player accepts that the game ends without a result; when both players have, it does", func(g *Game) bool {
-	g.noResult[g.turn.By] = g.turns + 1
-	if g.noResult[Black] == g.noResult[White] {
+	by := accepted.of(g)
+	by[g.turn.By] = g.turns + 1
+	accepted.set(g, by)
+	if by[Black] == by[White] {
 		g.phase, g.result, g.why = Over, "Void", saying("the same position occurred three times and both players accepted no result")
 	}
 	return true
@@ -69,4 +74,4 @@ var AcceptNoResult = Rule{"the player accepts that the game ends without a resul
 
 // AcceptedNoResult reports whether a player has accepted, in the position that
 // stands now, that the game ends without result.
-func (g *Game) AcceptedNoResult(c Color) bool { return g.noResult[c] == g.turns+1 }
+func (g *Game) AcceptedNoResult(c Color) bool { return accepted.of(g)[c] == g.turns+1 }

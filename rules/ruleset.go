@@ -1,5 +1,7 @@
 package rules
 
+import "maps"
+
 // A Ruleset says how a game is played and counted. Read one top to bottom: what lies on the table at
 // the start, what a player may do on their turn, what may be said once play
 // has stopped, what the end is worth. A released ruleset keeps its behaviour; a
@@ -163,4 +165,22 @@ func Unless(f Fact, r Rule) Rule {
 // Either is true when one of two facts is.
 func Either(a, b Fact) Fact {
 	return Fact{a.Name + " or " + b.Name, a.Not, func(g *Game) bool { return a.Is(g) || b.Is(g) }}
+}
+
+// A note is what the rules of one ruleset remember of a game besides what every game
+// knows: a variable of the ruleset's file, with a value for each game. A value is read-only once
+// it is set, for games that go on from this one share it.
+type note[T any] struct{ name string }
+
+// of returns the value in a game, the zero value before it is set.
+func (n *note[T]) of(g *Game) T {
+	v, _ := g.notes[n].(T)
+	return v
+}
+
+func (n *note[T]) set(g *Game, v T) {
+	notes := make(map[any]any, len(g.notes)+1)
+	maps.Copy(notes, g.notes)
+	notes[n] = v
+	g.notes = notes
 }
