@@ -25,6 +25,7 @@ type scoreCmd struct {
 	Move    *int   `help:"Stop after turn N." placeholder:"N"`
 	Explain bool   `help:"Explain each line of the count, and count in every other way too."`
 	Theory  bool   `help:"Explain, and add the theorem behind the ruleset with its algebra."`
+	Reasons bool   `help:"After a table, say how many records could be read, and for what reasons others could not."`
 }
 
 var errMove = usageError{errors.New("--move must be 0 or more")}
@@ -34,7 +35,10 @@ func (s *scoreCmd) Run(e *env) error {
 	if s.Move != nil && *s.Move < 0 {
 		return errMove
 	}
-	if len(s.Files) == 1 && !isFolder(s.Files[0]) {
+	if s.Reasons && s.JSON {
+		return usageError{errors.New("--reasons follow a table, and --json prints none")}
+	}
+	if len(s.Files) == 1 && !isFolder(s.Files[0]) && !s.Reasons {
 		return s.one(e, s.Files[0])
 	}
 	if (s.Explain || s.Theory) && !s.JSON {
@@ -115,8 +119,10 @@ func (s *scoreCmd) table(e *env) error {
 	fmt.Fprintln(t, "record\truleset\tmoves\tBlack\tWhite\tresult\tthe record says\t")
 	won := map[string]int{}
 	repaired, counted, otherwise := 0, 0, 0
+	var why tally
 	done, failed := e.each(s.Files, "scored", s.JSON, func(e *env, path string) (func(out *bytes.Buffer) error, error) {
 		g, report, early := s.score(e, path)
+		why.add(g != nil, path, early, report.Repairs)
 		if g == nil {
 			return nil, early
 		}
@@ -159,6 +165,11 @@ func (s *scoreCmd) table(e *env) error {
 		if repaired > 0 {
 			fmt.Fprintf(&b, "%d %s read with repairs\n", repaired, plural(repaired, "record"))
 		}
+	}
+	if s.Reasons {
+		why.print(&b)
+	}
+	if !s.JSON {
 		for line := range strings.Lines(b.String()) {
 			if _, err := fmt.Fprintln(e.out, strings.TrimRight(line, " \n")); err != nil {
 				return err
