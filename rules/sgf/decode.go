@@ -27,7 +27,7 @@ import (
 // nothing else, then CA, then what the text looks like.
 func decode(data []byte) (text []byte, assumed string) {
 	if ascii(data) && !bytes.Contains(data, []byte{0}) {
-		return data, ""
+		return shifted(data)
 	}
 	if e := utf16(data); e != nil {
 		return decoded(data, e), ""
@@ -60,6 +60,22 @@ func decode(data []byte) (text []byte, assumed string) {
 
 func ascii(data []byte) bool {
 	return !slices.ContainsFunc(data, func(c byte) bool { return c >= utf8.RuneSelf })
+}
+
+// shifted returns a record of bytes of ASCII. Those of ISO-2022-JP, in which records went by
+// mail, are Japanese between two escape sequences, and any may be the code of a bracket.
+func shifted(data []byte) (text []byte, assumed string) {
+	if !bytes.Contains(data, []byte("\x1b$B")) && !bytes.Contains(data, []byte("\x1b$@")) {
+		return data, ""
+	}
+	text = decoded(data, japanese.ISO2022JP)
+	if bytes.ContainsRune(text, utf8.RuneError) {
+		return data, ""
+	}
+	if named, _ := declared(data); named == japanese.ISO2022JP {
+		return text, ""
+	}
+	return text, "the record does not name its encoding: it is read as ISO-2022-JP"
 }
 
 // decoded returns text in an encoding as UTF-8. What the encoding does not know becomes U+FFFD.
