@@ -61,6 +61,19 @@ func TestExplained(t *testing.T) {
 	})
 }
 
+// A count of stones on the board is a count of area already, whatever else it counts.
+func TestNoViewsOfStones(t *testing.T) {
+	r := custom(t, Spec{Name: "both", Base: "aga", Count: []string{"a stone on the board is worth 1",
+		"an empty point that reaches only one colour is worth 1 to that colour", "a pass stone is worth 1"}})
+	g, err := New(r, Setup{W: 3, H: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g = then(t, g, "pass"); g.Views() != nil {
+		t.Error(g.Views())
+	}
+}
+
 // Every way of counting comes to the same margin, in every game at every turn;
 // the area is the board's own.
 func TestViewsAgree(t *testing.T) {
@@ -76,6 +89,13 @@ func TestViewsAgree(t *testing.T) {
 			}
 			if len(views) != 3 {
 				t.Fatalf("%d ways of counting", len(views))
+			}
+			for _, v := range views[1:] {
+				for i, l := range v.Lines[1:] {
+					if before := v.Lines[i]; before.Player == l.Player && before.Thing < held && l.Thing >= held {
+						t.Errorf("%s: %v is filled in before there is %v", v.Way, before.Thing, l.Thing)
+					}
+				}
 			}
 			b := g.Counted()
 			area := Points(0)

@@ -261,3 +261,15 @@ func twoStages(t *testing.T, rnd *rand.Rand, r *Ruleset, s Setup) *Game {
 	}
 	return &g
 }
+
+// A custom ruleset may begin the final stage with the first turn.
+func TestFinalStageFromTheFirstTurn(t *testing.T) {
+	r := custom(t, Spec{Name: "at-once", Base: "territory-1", Moves: map[string][]string{"pass": {"the final stage begins", "a pass gives your opponent a pass stone", "when both players have just passed, play stops"}}})
+	g, err := New(r, Setup{W: 3, H: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if InFinalStage.Is(g) || !InFinalStage.Is(then(t, g, "pass")) {
+		t.Error("the final stage does not begin with the first pass")
+	}
+}

@@ -37,3 +37,22 @@ func TestWhoseTurn(t *testing.T) {
 		}
 	})
 }
+
+// What is no turn is told by the word that is wrong.
+func TestParseTurnErrors(t *testing.T) {
+	for s, want := range map[string]string{
+		"":            `a turn is a colour and a kind, not ""`,
+		"B":           `a turn is a colour and a kind, not "B"`,
+		"X pass":      `no such player: "X"`,
+		"B fly":       `no such turn: "fly"`,
+		"W place I5":  `Go boards have no column I`,
+		"B place E5 ": "",
+	} {
+		switch _, err := ParseTurn(s, 9, 9); {
+		case err == nil && want != "":
+			t.Errorf("%q is a turn", s)
+		case err != nil && (want == "" || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: %v", s, err)
+		}
+	}
+}

@@ -143,3 +143,51 @@ func TestRepairs(t *testing.T) {
 		}
 	}
 }
+
+// The first level of each encoding is in use, from its first row to its last, and the
+// second is not.
+func TestInUse(t *testing.T) {
+	for i, x := range []struct{ used, rare string }{
+		{"亜林", "弌腕"}, {"啊座", "亍齄"}, {"一籲", "乂龘"}, {"가힝", "伽詰"},
+	} {
+		for _, c := range x.used {
+			if !looks[i].inUse(c) {
+				t.Errorf("%s: %c is in use", looks[i].name, c)
+			}
+		}
+		for _, c := range x.rare + "a☃" {
+			if looks[i].inUse(c) {
+				t.Errorf("%s: %c is rare", looks[i].name, c)
+			}
+		}
+	}
+}
+
+// A letter beyond ASCII that stands alone speaks for a western language.
+func TestWestern(t *testing.T) {
+	for sample, want := range map[string]float64{
+		"": 0, "abc": 0, "a\xe9": 1, "a\xe9b": 1, "\xe9a": 1, "\xe9a\xe9": 1, "\xe9\xe9": 0, "\xe9\xe9a\xe9b": 1. / 3, "\xe9ab\xe9\xe9": 1. / 3, "\xbf": 0, "\xc0": 1,
+	} {
+		if got := western([]byte(sample)); got != want {
+			t.Errorf("%q: %v, want %v", sample, got, want)
+		}
+	}
+}
+
+// No komi comes near a hundred points.
+func TestKomi(t *testing.T) {
+	for value, want := range map[string]string{
+		"6.5": "6½ ", "-99.5": "−99½ ", "99.5": "99½ ", "-3.75": "−7½ in stones", "99.75": "199½ in stones", "-99.75": "−199½ in stones",
+		"375": "7½ in hundredths of stones", "-375": "−7½ in hundredths of stones", "100": "1 in hundredths", "-100": "−1 in hundredths", "650": "6½ in hundredths",
+		"9975": "199½ in hundredths of stones", "10025": "10025 ", "-10025": "−10025 ", "6.3": "no", "x": "no", "": "no",
+	} {
+		p, said, err := komi(value)
+		got := p.String() + " " + said
+		if err != nil {
+			got = "no"
+		}
+		if got != want {
+			t.Errorf("KM[%s] is %s, want %s", value, got, want)
+		}
+	}
+}

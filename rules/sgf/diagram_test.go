@@ -114,3 +114,17 @@ func FuzzDiagram(f *testing.F) {
 		}
 	})
 }
+
+// The largest board is 25×25.
+func TestDiagramOfTheLargestBoard(t *testing.T) {
+	row := strings.Repeat(". ", 24) + "X\n"
+	rec, err := Diagram(strings.Repeat(row, 25))
+	if err != nil || rec.Setup.W != 25 || rec.Setup.H != 25 || len(rec.Setup.Black) != 25 {
+		t.Errorf("%+v, %v", rec, err)
+	}
+	for _, text := range []string{strings.Repeat(row, 26), strings.Repeat(". "+row, 25)} {
+		if _, err := Diagram(text); err == nil || !strings.Contains(err.Error(), "1 to 25 lines") {
+			t.Error(err)
+		}
+	}
+}

@@ -194,7 +194,10 @@ func TestReasonsNameWhatHappened(t *testing.T) {
 	const resigned = "(;SZ[9]RU[aga]KM[6.5];B[ee];W[cc];B[gg];W[gc];B[cg];W[]XT[resign])"
 	const earlier = "(;SZ[5]RU[two-button]KM[0];B[cc];W[];B[dd];W[bb];B[];W[])"
 	const resumed = "(;SZ[5]RU[area-3]KM[0];B[cc];W[];B[dd];W[bb])"
+	const handicap = "(;SZ[3]RU[area-1]HA[3]AB[ab][bb][cb]KM[0];W[];B[])"
 	for _, x := range []struct{ record, ruleset, want string }{
+		{handicap, "area-1", "territory does not count: White +6"},
+		{handicap, "button", "White passed first and so has the button: White +½"},
 		{resigned, "area-3", "if White passes first: White +1"},
 		{resigned, "button", "if White takes the button: White +½"},
 		{resigned, "aga", "Black placed one stone more: White +1"},
