@@ -44,7 +44,7 @@ var aliases = []struct {
 	{"twobuttons doublebutton", []*Ruleset{&TwoButton}, "", false},
 	{"equivalence buttonwithequivalence", []*Ruleset{&ButtonEquivalence}, "", false},
 	{"reverse", []*Ruleset{&ReverseButton}, "", false},
-	{"spight", []*Ruleset{&TwoButtonSeparate}, "", false},
+	{"spight", []*Ruleset{&FreeFirstPass, &TwoButtonSeparate, &TwoButtonPasses}, "Bill Spight wrote three rulesets.", true},
 	{"yaffe", []*Ruleset{&Ultimate}, "", false},
 	{"pauli", []*Ruleset{&HalfPass, &HalfPassAgreement}, "Robert Pauli wrote two rulesets.", true},
 	{"ikeda", []*Ruleset{&Area1, &Area2, &Area3, &Territory1}, "Ikeda Toshio wrote four rulesets.", true},

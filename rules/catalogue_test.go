@@ -22,6 +22,7 @@ func TestFind(t *testing.T) {
 		"ing":                               "aga?",
 		"half":                              "half-pass half-pass-agreement",
 		"pauli":                             "half-pass half-pass-agreement",
+		"spight":                            "free-first-pass two-button-separate two-button-passes",
 		"two":                               "two-button two-button-separate two-button-passes",
 		"ultim":                             "ultimate?",
 		"tow-button":                        "two-button?",
