@@ -253,7 +253,7 @@ type renderCmd struct {
 	strictness
 	Out         string `short:"o" required:"" help:"File to write: OUT.png, OUT.gif or OUT.txt." placeholder:"OUT"`
 	Rules       string `help:"Play the record under this ruleset instead of its own." placeholder:"ID"`
-	Move        string `help:"Stop after turn N. In an animation, show turns N-M, or N- for all from N." placeholder:"N"`
+	Move        string `help:"Stop after move N of the record. In an animation, show moves N-M, or N- for all from N." placeholder:"N"`
 	Theme       string `help:"One of ${themes}." default:"wood"`
 	Size        string `help:"small, medium or large." default:"medium" enum:"small,medium,large"`
 	Panel       string `help:"dark or light; the default depends on the theme."`
@@ -303,8 +303,9 @@ func (s *renderCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	first = rec.UpTo(first)
 	if last >= 0 {
-		rec = rec.Cut(last)
+		rec = rec.Cut(rec.UpTo(last))
 	}
 	g, err := rec.Play(r, rec.Setup.Komi)
 	if forbidden, ok := errors.AsType[*rules.Illegal](err); ok && !s.Strict {

@@ -22,7 +22,7 @@ type scoreCmd struct {
 	countOptions
 	strictness
 	Rules   string `help:"Count under this ruleset instead of the record's." placeholder:"ID"`
-	Move    *int   `help:"Stop after turn N." placeholder:"N"`
+	Move    *int   `help:"Stop after move N of the record." placeholder:"N"`
 	Explain bool   `help:"Explain each line of the count, and count in every other way too."`
 	Theory  bool   `help:"Explain, and add the theorem behind the ruleset with its algebra."`
 	Reasons bool   `help:"After a table, say how many records could be read, and for what reasons others could not."`
@@ -61,7 +61,8 @@ func (s *scoreCmd) score(e *env, path string) (*rules.Game, rules.Report, error)
 	c.Rules = r
 	switch {
 	case s.Move != nil:
-		c.Stop, c.Move, rec = true, *s.Move, rec.Cut(*s.Move)
+		c.Stop, c.Move = true, rec.UpTo(*s.Move)
+		rec = rec.Cut(c.Move)
 	case !s.Strict && !s.named():
 		rec = e.settled(path, rec)
 	}

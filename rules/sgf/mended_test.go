@@ -2,6 +2,7 @@ package sgf
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -92,6 +93,33 @@ func TestStopped(t *testing.T) {
 		}
 		if rec.Cut(1).Stopped != nil || rec.Cut(99).Stopped == nil {
 			t.Error(record, "cut")
+		}
+	}
+}
+
+// A move has the number that it has in the record, whatever had to be assumed or left out
+// before it.
+func TestUpTo(t *testing.T) {
+	for record, want := range map[string]string{
+		"(;SZ[9]RU[aga];B[aa];W[bb];B[cc])":              "0 1 2 3 4",
+		"(;SZ[9]RU[aga];B[aa];W[bb];W[cc];B[dd])":        "0 1 2 4 5 6",
+		"(;SZ[9]RU[aga];B[aa];W[bb];W[cc];W[dd];W[bb])":  "0 1 2 4 6 7 8",
+		"(;SZ[9]RU[aga];B[aa];B[aa];W[bb])":              "0 1 1 2 3",
+		"(;SZ[9]RU[aga];B[aa];W[bb];AB[gg];W[cc];B[dd])": "0 1 2 3 3",
+		"(;SZ[9]RU[aga])":                                "0 1",
+	} {
+		rec := read(t, record)
+		r, _, err := rec.Ruleset()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec = rec.Mended(r)
+		var got []string
+		for n := range len(strings.Fields(want)) {
+			got = append(got, strconv.Itoa(rec.UpTo(n)))
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%s: %s, want %s", record, got, want)
 		}
 	}
 }

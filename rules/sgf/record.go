@@ -59,6 +59,25 @@ func (rec *Record) number(i int) int {
 	return n
 }
 
+// UpTo returns how many turns lead to move n of the record, for [Record.Cut]: passes that
+// were assumed have no number of their own. It is more than there are if the record ends
+// before that move.
+func (rec *Record) UpTo(n int) int {
+	turns := 0
+	for i, t := range rec.Turns {
+		if rec.number(i) > n {
+			return turns
+		}
+		if !t.Assumed {
+			turns = i + 1
+		}
+	}
+	if last := len(rec.Turns) - 1; n <= rec.number(last) {
+		return turns
+	}
+	return len(rec.Turns) + 1
+}
+
 // An Ending is how the talk after the last turn stands.
 type Ending struct {
 	Dead, Seki []rules.Point // stones marked as dead and as alive in seki
