@@ -112,7 +112,6 @@ var Territory1 = Ruleset{
 		{InFinalStage, onTurns | onAgreed | inCount, true},
 		{PreliminaryEnd, onTurns, false},
 		{FinalStageIsEqual, onTurns, false},
-		{TwoPassesJustBefore, onTurns, false},
 	},
 }
 

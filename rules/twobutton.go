@@ -91,6 +91,7 @@ var TwoButtonSeparate = AGA.But(Ruleset{
 		{takeBackLastButton, on(Resume), things},
 	},
 	facts: []condition{
+		{TwoPassesJustBefore, onTurns, false},
 		{LastButtonMayBeTaken, onTurns, true},
 	},
 })
