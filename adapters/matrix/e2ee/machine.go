@@ -56,6 +56,7 @@ type Machine struct {
 	fresh          freshness
 	later          later
 	chores         chan func(context.Context)
+	verifications  chan func(context.Context) // apart, for anybody may send them
 
 	backup       atomic.Pointer[keyBackup] // nil: none is open
 	recoveryKeys []string                  // that may open it
@@ -85,7 +86,7 @@ type arrival struct {
 // uploads what the server lacks of them. It is [ErrOtherKeys] if the server has
 // other keys for this device than the database.
 func Open(ctx context.Context, c Config) (*Machine, error) {
-	m := &Machine{Config: c, now: time.Now, chores: make(chan func(context.Context), 64), unsaved: make(chan struct{}, 1)}
+	m := &Machine{Config: c, now: time.Now, chores: make(chan func(context.Context), 64), verifications: make(chan func(context.Context), 64), unsaved: make(chan struct{}, 1)}
 	if err := m.load(ctx, true); err != nil {
 		return nil, err
 	}
@@ -100,7 +101,8 @@ func Open(ctx context.Context, c Config) (*Machine, error) {
 		return nil, fmt.Errorf("upload device keys: %w", err)
 	}
 	m.background, m.stop = context.WithCancel(context.WithoutCancel(ctx))
-	m.stopped.Go(func() { m.work(m.background) })
+	m.stopped.Go(func() { m.work(m.background, m.chores) })
+	m.stopped.Go(func() { m.work(m.background, m.verifications) })
 	return m, nil
 }
 
@@ -219,12 +221,12 @@ func (m *Machine) open() error {
 }
 
 // work does chores one after another: what has time and asks the server.
-func (m *Machine) work(ctx context.Context) {
+func (m *Machine) work(ctx context.Context, queue <-chan func(context.Context)) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case chore := <-m.chores:
+		case chore := <-queue:
 			func() {
 				ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 				defer cancel()
@@ -240,9 +242,9 @@ func (m *Machine) work(ctx context.Context) {
 }
 
 // chore queues one. Full means that somebody floods us: it is dropped.
-func (m *Machine) chore(f func(context.Context)) {
+func (m *Machine) chore(queue chan<- func(context.Context), f func(context.Context)) {
 	select {
-	case m.chores <- f:
+	case queue <- f:
 	default:
 		m.Log.Warn("encryption: task queue full, request dropped")
 	}

@@ -125,7 +125,7 @@ type stuck struct {
 func (m *Machine) toDevice(ctx context.Context, evt *event.Event) error {
 	evt.Type.Class = event.ToDeviceEventType
 	if f := m.onVerification.Load(); f != nil && strings.HasPrefix(evt.Type.Type, "m.key.verification.") {
-		m.chore(func(ctx context.Context) { (*f)(ctx, evt) }) // in their order
+		m.chore(m.verifications, func(ctx context.Context) { (*f)(ctx, evt) }) // in their order
 		return nil
 	}
 	if evt.Content.Parsed == nil { // it is parsed at a second call
@@ -146,7 +146,7 @@ func (m *Machine) toDevice(ctx context.Context, evt *event.Event) error {
 		// mautrix answers in a goroutine per request, with this context.
 		if content.Action == event.KeyRequestActionRequest {
 			sender, request := evt.Sender, *content
-			m.chore(func(ctx context.Context) { m.answerKeyRequest(ctx, sender, &request) })
+			m.chore(m.chores, func(ctx context.Context) { m.answerKeyRequest(ctx, sender, &request) })
 		}
 	}
 	// Nothing else: secrets are not asked for and not given.
@@ -176,7 +176,7 @@ func (m *Machine) receive(ctx context.Context, evt *event.Event, content *event.
 		return m.giveUp(ctx, evt, err)
 	case !read:
 		sender, key := evt.Sender, content.SenderKey
-		m.chore(func(ctx context.Context) { m.mend(ctx, sender, key) })
+		m.chore(m.chores, func(ctx context.Context) { m.mend(ctx, sender, key) })
 	default:
 		m.uses.Add(1)
 	}
