@@ -169,8 +169,8 @@ var takeBackLastButton = Rule{TakeBackLastButton.Name, func(g *Game) bool {
 	return true
 }}
 
-// withStone makes a rule that takes a pass stone back refuse where the opponent of the
-// player who stopped play has none: in the catalogue they always have.
+// withStone makes a rule that takes a pass stone back do nothing where the opponent of the
+// player who stopped play has none: in the catalogue they always have one.
 func withStone(r Rule) Rule {
 	return Rule{r.Name, func(g *Game) bool {
 		return g.stopped == None || g.held[g.stopped.Opponent()][PassStone] <= 0 || r.Do(g)

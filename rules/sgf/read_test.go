@@ -362,3 +362,24 @@ func TestRulesetOfRecords(t *testing.T) {
 		t.Error("the ruleset of unnamed records is not in the catalogue")
 	}
 }
+
+// Messages quote twenty characters of a record, and no more.
+func TestQuotedValuesAreCut(t *testing.T) {
+	for _, record := range []string{
+		"(;GM[%s])", "(;SZ[%s])", "(;SZ[9];B[%s])", "(;SZ[9]KM[%s])", "(;SZ[9]HA[%s])", "(;SZ[9];B[ee]XT[%s])", "(;SZ[9];B[]XT[%s])", "(;SZ[9]XT[%s];B[ee])",
+		"(;SZ[9]PL[%s];B[ee])", "(;SZ[9]CA[%s]PB[Müller])", "(;SZ[9]CA[%s]PB[M\xfcller])",
+	} {
+		for n, want := range map[int]string{20: strings.Repeat("x", 20), 21: strings.Repeat("x", 20) + "…"} {
+			said := ""
+			rec, err := Read(strings.NewReader(fmt.Sprintf(record, strings.Repeat("x", n))))
+			if err != nil {
+				said = err.Error()
+			} else {
+				said = fmt.Sprint(rec.Repairs, rec.Stopped)
+			}
+			if !strings.Contains(said, want) || strings.Contains(said, "…") != strings.Contains(want, "…") || strings.Contains(said, strings.Repeat("x", 21)) {
+				t.Errorf("%s with %d: %s", record, n, said)
+			}
+		}
+	}
+}

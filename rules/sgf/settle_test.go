@@ -1,6 +1,7 @@
 package sgf
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -232,6 +233,31 @@ func TestTold(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: %s, want %s", re, got, want)
+		}
+	}
+}
+
+// Of chains that live or die with the next move, the result says which are dead.
+func TestSettledByTheResult(t *testing.T) {
+	record := func(result string) *Record {
+		return read(t, "(;SZ[12:4]RU[japanese]KM[0]RE["+result+"]AB[ea][ha][eb][hb][ac][bc][cc][dc][ec][hc][ic][jc][kc][lc]"+
+			"AW[da][ia][ab][bb][cb][db][ib][jb][kb][lb];B[];W[])")
+	}
+	start, err := record("").Play(&rules.Japanese, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := start.Board()
+	if got := strings.Join(b.Rows(), " "); got != "...OX..XO... OOOOX..XOOOO XXXXX..XXXXX ............" {
+		t.Fatal(got)
+	}
+	for result, want := range map[string]string{
+		"B+12": "none is dead", "B+28": "J3 is dead", "B+44": "A3 J3 are dead",
+	} {
+		rec := record(result).Mended(&rules.Japanese).Settled(&rules.Japanese)
+		g, err := rec.Play(&rules.Japanese, 0)
+		if err != nil || g.Result() != result || !strings.HasSuffix(fmt.Sprint(rec.Repairs), "by RE["+result+"] "+want+"]") {
+			t.Errorf("RE[%s] comes to %s, %v, %v", result, g.Result(), err, rec.Repairs)
 		}
 	}
 }
