@@ -65,8 +65,8 @@ func (r *Ruleset) Has(k Kind) bool { return len(r.Moves[k]) > 0 || len(r.Settle[
 
 // But returns the rules of r, except that: what changes names replaces what r
 // says under the same heading, turn by turn for Moves and Settle. A heading
-// that is there and empty takes away. What the ruleset is called, what is said of it and
-// the words made for r are not taken over.
+// that is there and empty takes away. Names, texts, choices and words come from changes
+// alone.
 func (r Ruleset) But(changes Ruleset) Ruleset {
 	out := changes
 	out.Moves = merge(r.Moves, changes.Moves)

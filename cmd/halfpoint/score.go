@@ -151,7 +151,10 @@ func (s *scoreCmd) table(e *env) error {
 			return nil
 		}, early
 	})
-	if done > 0 && !s.JSON {
+	if s.JSON {
+		return failed
+	}
+	if done > 0 {
 		t.Flush()
 		fmt.Fprintf(&b, "\n%d %s: Black won %d, White won %d", done, plural(done, "record"), won["black"], won["white"])
 		for _, other := range []string{"drawn", "void", "unfinished", "stopped early"} {
@@ -170,11 +173,9 @@ func (s *scoreCmd) table(e *env) error {
 	if s.Reasons {
 		why.print(&b)
 	}
-	if !s.JSON {
-		for line := range strings.Lines(b.String()) {
-			if _, err := fmt.Fprintln(e.out, strings.TrimRight(line, " \n")); err != nil {
-				return err
-			}
+	for line := range strings.Lines(b.String()) {
+		if _, err := fmt.Fprintln(e.out, strings.TrimRight(line, " \n")); err != nil {
+			return err
 		}
 	}
 	return failed

@@ -3,7 +3,6 @@ package sgf
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,24 +45,12 @@ const flipFolder = "../testdata/flips"
 // The committed records flip what pairs.txt says they do, and no other pair is
 // flipped by any of them.
 func TestFlipRecords(t *testing.T) {
-	name := filepath.Join(flipFolder, "pairs.txt")
 	kinds, shows := committedFlips(t)
 	var out strings.Builder
 	for _, p := range pairs() {
 		fmt.Fprintf(&out, "%s and %s: %s%s\n", p.a.Name, p.b.Name, flipNames[kinds[p]], shows[p])
 	}
-	if *update {
-		if err := os.WriteFile(name, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	golden, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(golden) != out.String() {
-		t.Errorf("%s has\n%s\nthe records show\n%s", name, golden, out.String())
-	}
+	golden(t, filepath.Join(flipFolder, "pairs.txt"), out.String())
 }
 
 // committedFlips returns how far the committed records part each pair, and the

@@ -26,19 +26,7 @@ func TestPrograms(t *testing.T) {
 		}
 		fmt.Fprintf(&out, "%s\n%s\n", filepath.Base(file), reading(data))
 	}
-	golden := "testdata/programs/expected.txt"
-	if *update {
-		if err := os.WriteFile(golden, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out.String() != string(want) {
-		t.Errorf("read as\n%s", out.String())
-	}
+	golden(t, "testdata/programs/expected.txt", out.String())
 }
 
 // reading is what halfpoint score makes of a record.
