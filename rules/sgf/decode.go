@@ -2,9 +2,9 @@ package sgf
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -59,7 +59,13 @@ func decode(data []byte) (text []byte, assumed string) {
 }
 
 func ascii(data []byte) bool {
-	return !slices.ContainsFunc(data, func(c byte) bool { return c >= utf8.RuneSelf })
+	const high = 0x80_80_80_80_80_80_80_80
+	for ; len(data) >= 8; data = data[8:] {
+		if binary.NativeEndian.Uint64(data)&high != 0 {
+			return false
+		}
+	}
+	return utf8.RuneCount(data) == len(data) && utf8.Valid(data)
 }
 
 // shifted returns a record of bytes of ASCII. Those of ISO-2022-JP, in which records went by

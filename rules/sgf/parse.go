@@ -6,30 +6,44 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// A node is the properties of one node that Read knows, in order, each name once but for turns.
-type node []property
+// A node is the values of one node, in order, of the properties that Read knows.
+type node []value
 
-// A property has its values as they stand in the file, escapes included.
-type property struct {
-	name   string
-	values [][]byte
+// A value belongs to a property. Its text is as it stands in the file, escapes included.
+type value struct {
+	name string
+	text []byte
+}
+
+// color returns whose turn, stone or territory the value is, by the last letter of the
+// property: B, AB and TB are Black's; AE is nobody's.
+func (v value) color() rules.Color {
+	switch v.name[len(v.name)-1] {
+	case 'B':
+		return rules.Black
+	case 'W':
+		return rules.White
+	}
+	return rules.None
 }
 
 // values returns the values of a property, none if the node does not have it.
-func (n node) values(name string) [][]byte {
-	for _, p := range n {
-		if p.name == name {
-			return p.values
+func (n node) values(name string) (texts [][]byte) {
+	for _, v := range n {
+		if v.name == name {
+			texts = append(texts, v.text)
 		}
 	}
-	return nil
+	return texts
 }
 
-// has reports whether the node has one of the properties.
+// has reports whether the node has a value of one of the properties.
 func (n node) has(names ...string) bool {
-	return slices.ContainsFunc(n, func(p property) bool { return slices.Contains(names, p.name) })
+	return slices.ContainsFunc(n, func(v value) bool { return slices.Contains(names, v.name) })
 }
 
 // readLimited reads a whole record, but of one that is too large no more than
@@ -45,13 +59,15 @@ func readLimited(r io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// known are the properties that Read keeps. Where a node has one of the others, as
-// comments, times and the numbers of an engine, it is passed over.
-var known = map[string]bool{
-	"AP": true, "GM": true, "SZ": true, "KM": true, "RU": true, "HA": true, "PL": true, "RE": true,
-	"PB": true, "PW": true, "BR": true, "WR": true, "GN": true, "EV": true, "RO": true, "PC": true, "DT": true, "OT": true,
-	"AB": true, "AW": true, "AE": true, "TB": true, "TW": true, "B": true, "W": true, "XT": true, "XD": true, "XS": true,
-}
+// known are the names of the properties that Read keeps. Where a node has one of the others,
+// as comments, times and the numbers of an engine, it is passed over.
+var known = func() map[string]string {
+	names := map[string]string{}
+	for name := range strings.FieldsSeq("AP GM SZ KM RU HA PL RE PB PW BR WR GN EV RO PC DT OT AB AW AE TB TW B W XT XD XS") {
+		names[name] = name
+	}
+	return names
+}()
 
 // Repairs of parse.
 const (
@@ -81,11 +97,14 @@ func parse(text []byte) (line []node, repairs []string, err error) {
 		repair(noNode)
 	}
 	const (
-		none = iota - 2 // no property yet
-		unknown
+		none    = ""  // no property yet
+		unknown = "?" // one that is passed over
+		usual   = 300 // nodes and values of a game
 	)
-	values, open := 0, false // of properties and their values; open: the last node of line still takes properties
-	prop := none             // the property that values belong to
+	line = make([]node, 0, usual)
+	all := make([]value, 0, usual) // of all nodes
+	open := false                  // the last node of line still takes values
+	prop := none                   // the property that values belong to
 	for ; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '(':
@@ -102,15 +121,20 @@ func parse(text []byte) (line []node, repairs []string, err error) {
 			if n < 0 {
 				return short(line, repairs)
 			}
-			switch {
-			case prop == none:
+			switch prop {
+			case unknown:
+			case none:
 				repair(noProperty)
-			case prop >= 0:
-				if values++; values > maxValues {
+			default:
+				if len(all) == maxValues {
 					return nil, nil, ErrTooLong
 				}
-				last := line[len(line)-1]
-				last[prop].values = append(last[prop].values, text[i+1:i+n-1])
+				if !open {
+					line, open = append(line, nil), true
+				}
+				last := &line[len(line)-1]
+				all = append(all, value{prop, text[i+1 : i+n-1]})
+				*last = all[len(all)-len(*last)-1:]
 			}
 			i += n - 1
 		case isLetter(c):
@@ -118,15 +142,8 @@ func parse(text []byte) (line []node, repairs []string, err error) {
 			for i+1 < len(text) && isLetter(text[i+1]) {
 				i++
 			}
-			name := ident(text[start : i+1])
-			if prop = unknown; known[name] {
-				if values++; values > maxValues {
-					return nil, nil, ErrTooLong
-				}
-				if !open {
-					line, open = append(line, nil), true
-				}
-				line[len(line)-1], prop = line[len(line)-1].named(name)
+			if prop = known[string(ident(text[start:i+1]))]; prop == "" {
+				prop = unknown
 			}
 		}
 	}
@@ -140,18 +157,6 @@ func short(line []node, repairs []string) ([]node, []string, error) {
 		return nil, nil, ErrCutShort
 	}
 	return line, append(repairs, cutShort), nil
-}
-
-// named returns the node with a property of that name and where it is. Turns keep their
-// order: after one of White a B is another property than before it.
-func (n node) named(name string) (node, int) {
-	turn := name == "B" || name == "W"
-	for i := range n {
-		if n[i].name == name && (!turn || !n[i+1:].has("B", "W")) {
-			return n, i
-		}
-	}
-	return append(n, property{name: name}), len(n)
 }
 
 // begin finds where the first record begins: at a bracket and a node or, if there is none
@@ -204,29 +209,27 @@ func isOpen(text []byte) bool {
 // start of text, both brackets included; -1 if it does not end.
 func valueEnd(text []byte) int {
 	for i := 1; i < len(text); i++ {
-		n := bytes.IndexAny(text[i:], `\]`)
-		if n < 0 {
-			return -1
-		}
-		if i += n; text[i] == ']' {
+		switch text[i] {
+		case ']':
 			return i + 1
+		case '\\':
+			i++ // what is escaped
 		}
-		i++ // what is escaped
 	}
 	return -1
 }
 
 // ident returns the name of a property: its capital letters, since before FF[4] it was
 // legal to write the others of "White" in small ones, or all of one that has none.
-func ident(name []byte) string {
+func ident(name []byte) []byte {
 	small := func(c byte) bool { return c >= 'a' }
 	if !slices.ContainsFunc(name, small) {
-		return string(name)
+		return name
 	}
 	if capitals := slices.DeleteFunc(slices.Clone(name), small); len(capitals) > 0 {
-		return string(capitals)
+		return capitals
 	}
-	return strings.ToUpper(string(name))
+	return bytes.ToUpper(name)
 }
 
 func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }

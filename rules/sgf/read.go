@@ -103,6 +103,7 @@ func (rd *reader) read() error {
 	for _, t := range rd.rec.Info.texts() {
 		*t.text = rd.info(t.name)
 	}
+	rd.rec.Turns = make([]Turn, 0, len(rd.line))
 	for _, n := range rd.line {
 		if err := rd.node(n); err != nil && len(rd.rec.Turns) == 0 {
 			return err
@@ -154,14 +155,15 @@ func (rd *reader) node(n node) error {
 		}
 	}
 	turns := 0
-	for _, p := range n {
-		for _, v := range p.turns() {
-			if err := rd.turn(n, p, v); err != nil {
-				return fmt.Errorf("move %d: %w", len(rd.rec.Turns)+1, err)
-			}
-			if turns++; turns == 2 {
-				rd.repair(len(rd.rec.Turns), "two turns stand in one node: they are read in their order")
-			}
+	for _, v := range n {
+		if v.name != "B" && v.name != "W" {
+			continue
+		}
+		if err := rd.turn(n, v); err != nil {
+			return fmt.Errorf("move %d: %w", len(rd.rec.Turns)+1, err)
+		}
+		if turns++; turns == 2 {
+			rd.repair(len(rd.rec.Turns), "two turns stand in one node: they are read in their order")
 		}
 	}
 	rd.marks(n, turns > 0)
@@ -174,19 +176,20 @@ func (rd *reader) marks(n node, turn bool) {
 	if turn {
 		rd.rec.territory = nil
 	}
-	for _, c := range []rules.Color{rules.Black, rules.White} {
-		for _, v := range n.values("T" + c.Letter()) {
-			ps, err := area(simpleText(string(v)), &rd.board)
-			if err != nil {
-				continue // a mark, and no more
-			}
-			if rd.rec.territory == nil {
-				b, _ := rules.NewBoard(rd.board.Size())
-				rd.rec.territory = &b
-			}
-			for _, p := range ps {
-				rd.rec.territory.Put(p, c)
-			}
+	for _, v := range n {
+		if v.name != "TB" && v.name != "TW" {
+			continue
+		}
+		ps, err := area(simpleText(string(v.text)), &rd.board)
+		if err != nil {
+			continue // a mark, and no more
+		}
+		if rd.rec.territory == nil {
+			b, _ := rules.NewBoard(rd.board.Size())
+			rd.rec.territory = &b
+		}
+		for _, p := range ps {
+			rd.rec.territory.Put(p, v.color())
 		}
 	}
 }
@@ -224,55 +227,34 @@ func (rd *reader) lifted(n node) (bool, error) {
 
 func (rd *reader) setup(n node) error {
 	here := map[rules.Point]rules.Color{}
-	for _, p := range n {
-		var c rules.Color
-		switch p.name {
-		case "AB":
-			c = rules.Black
-		case "AW":
-			c = rules.White
-		case "AE":
-			c = rules.None
-		default:
+	for _, v := range n {
+		if v.name != "AB" && v.name != "AW" && v.name != "AE" {
 			continue
 		}
-		for _, v := range p.values {
-			ps, err := area(simpleText(string(v)), &rd.board)
-			if err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
-			}
-			for _, q := range ps {
-				if before, twice := here[q]; twice && before != c {
-					rd.repair(0, "%v is set up in two ways at once: %s is read", q, p.name)
-				}
-				here[q] = c
-				rd.board.Put(q, c)
-			}
+		c := v.color()
+		ps, err := area(simpleText(string(v.text)), &rd.board)
+		if err != nil {
+			return fmt.Errorf("%s: %w", v.name, err)
 		}
-	}
-	return nil
-}
-
-// turns returns the points of a property that is a turn; of others none.
-func (p property) turns() [][]byte {
-	if p.name == "B" || p.name == "W" {
-		return p.values
+		for _, q := range ps {
+			if before, twice := here[q]; twice && before != c {
+				rd.repair(0, "%v is set up in two ways at once: %s is read", q, v.name)
+			}
+			here[q] = c
+			rd.board.Put(q, c)
+		}
 	}
 	return nil
 }
 
 // turn reads one turn of a node: a value of B or W.
-func (rd *reader) turn(n node, p property, value []byte) error {
+func (rd *reader) turn(n node, turn value) error {
 	if rd.ended {
 		return errors.New("a turn comes after the node that ends the game")
 	}
-	by := rules.Black
-	if p.name == "W" {
-		by = rules.White
-	}
 	w, h := rd.board.Size()
-	t := Turn{Turn: rules.Turn{Kind: rules.Pass, By: by}}
-	if v := simpleText(string(value)); !isPass(v, w, h) {
+	t := Turn{Turn: rules.Turn{Kind: rules.Pass, By: turn.color()}}
+	if v := simpleText(string(turn.text)); !isPass(v, w, h) {
 		at, err := point(v, h)
 		if err != nil {
 			return err
