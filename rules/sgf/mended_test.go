@@ -81,11 +81,12 @@ func TestManyFlaws(t *testing.T) {
 // Read stops where a record does what no ruleset knows, and keeps what stands before.
 func TestStopped(t *testing.T) {
 	for record, want := range map[string]string{
-		"(;SZ[9];B[ee];AB[aa];W[cc])":     "B place E5: stones are set up after move 1",
-		"(;SZ[9];B[ee];W[E5!];B[aa])":     "B place E5: move 2: [E5!] is not a point",
-		"(;SZ[9];B[ee];AE[ee])":           "B place E5: stones are set up after move 1",
-		"(;SZ[9];B[ee];W[];B[];AB[ee])":   "B place E5, W pass, B pass: stones are set up after move 3",
-		"(;SZ[9];B[ee];XT[accept];W[aa])": "B place E5: move 2: a turn comes after the node that ends the game",
+		"(;SZ[9];B[ee];AB[zz];W[cc])":         "B place E5: move 1: AB: [zz] is not on the board",
+		"(;SZ[9];B[zz];AB[aa];W[cc])":         "B place off the board: stones are set up after move 1",
+		"(;SZ[9];B[ab];AW[aa][bb][ac];W[cc])": "B place A8: stones are set up after move 1", // it has no liberty
+		"(;SZ[9];B[ee];W[E5!];B[aa])":         "B place E5: move 2: [E5!] is not a point",
+		"(;SZ[9];B[ee];W[];B[];AB[ee])":       "B place E5, W pass, B pass: stones are set up after move 3",
+		"(;SZ[9];B[ee];XT[accept];W[aa])":     "B place E5: move 2: a turn comes after the node that ends the game",
 	} {
 		rec := read(t, record)
 		if got := fmt.Sprintf("%s: %v", turnsOf(rec), rec.Stopped); got != want {
@@ -97,6 +98,50 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// Stones that are set up after moves begin the game anew, and what follows keeps its number.
+func TestEdited(t *testing.T) {
+	const said = ": stones are set up: the game is read on from that position, and what was captured or passed before does not count"
+	for record, want := range map[string]string{
+		"(;SZ[9];B[ee];AB[aa];W[cc])":                   "E5 A9 / : White to play C7: move 1" + said,
+		"(;SZ[9];B[ee];AB[aa])":                         "E5 A9 / : White to play: move 1" + said,
+		"(;SZ[9];B[ee];AB[aa]PL[B])":                    "E5 A9 / : Black to play: move 1" + said,
+		"(;SZ[9]PL[W];W[ee];AB[aa])":                    "A9 / E5: Black to play: move 1" + said,
+		"(;SZ[9];B[ee];AE[ee];B[ff])":                   " / : Black to play F4: move 1" + said,
+		"(;SZ[9];B[ee];AB[ee];W[cc])":                   " / : Black to play E5 C7", // it stands already
+		"(;SZ[9];B[ba];W[aa];B[ab];AW[cc];W[gg])":       "A8 B9 / C7: White to play G3: move 3" + said,
+		"(;SZ[9];B[ee];AB[aa];W[cc];AW[ii];B[bb]W[hh])": "E5 A9 / J1 C7: Black to play B8 H2: move 1" + said + "; move 2" + said + "; move 4: two turns stand in one node: they are read in their order",
+		"(;SZ[9]HA[2]AB[cc][gg];W[ee];AB[aa];B[bb])":    "G3 C7 A9 / E5: Black to play B8: move 1" + said,
+	} {
+		rec := read(t, record)
+		g, err := rec.Play(&rules.AGA, 0)
+		if err != nil || rec.Stopped != nil {
+			t.Error(record, err, rec.Stopped)
+			continue
+		}
+		s := g.Setup()
+		first, err := rules.New(&rules.AGA, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprintf("%s / %s: %v to play", rules.Names(s.Black), rules.Names(s.White), first.ToPlay())
+		for _, turn := range rec.Turns {
+			got += " " + turn.At.String()
+		}
+		for i, r := range rec.Repairs {
+			got += []string{": ", "; "}[min(i, 1)] + r.String()
+		}
+		if got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", record, got, want)
+		}
+	}
+	if rec, err := Read(strings.NewReader("(;SZ[9]HA[2];W[ee];AB[aa];B[bb])")); err == nil {
+		t.Error("handicap stones that nobody has seen:", rec.Setup)
+	}
+	if rec := read(t, "(;SZ[9]"+strings.Repeat(";B[aa];AE[aa]", maxEdits+1)+")"); len(rec.Repairs) != maxEdits || rec.Stopped == nil {
+		t.Errorf("%d repairs, %v", len(rec.Repairs), rec.Stopped)
+	}
+}
+
 // A move has the number that it has in the record, whatever had to be assumed or left out
 // before it.
 func TestUpTo(t *testing.T) {
@@ -105,7 +150,7 @@ func TestUpTo(t *testing.T) {
 		"(;SZ[9]RU[aga];B[aa];W[bb];W[cc];B[dd])":        "0 1 2 4 5 6",
 		"(;SZ[9]RU[aga];B[aa];W[bb];W[cc];W[dd];W[bb])":  "0 1 2 4 6 7 8",
 		"(;SZ[9]RU[aga];B[aa];B[aa];W[bb])":              "0 1 1 2 3",
-		"(;SZ[9]RU[aga];B[aa];W[bb];AB[gg];W[cc];B[dd])": "0 1 2 3 3",
+		"(;SZ[9]RU[aga];B[aa];W[bb];AB[gg];W[cc];B[dd])": "0 0 0 1 2 3",
 		"(;SZ[9]RU[aga])":                                "0 1",
 	} {
 		rec := read(t, record)

@@ -26,7 +26,8 @@ import (
 // on the customary points that is an error, because where they stood decides the game.
 //
 // All else that it has to guess is in [Record.Repairs]: the encoding, komi in the
-// units of a server, handicap stones of which HA says nothing or that it leaves out, two turns in one node, an end before the brackets close.
+// units of a server, handicap stones of which HA says nothing or that it leaves out, stones
+// that are set up after moves, two turns in one node, an end before the brackets close.
 //
 // The first turn decides who moves first, before it PL.
 //
@@ -60,8 +61,13 @@ type reader struct {
 	line  []node
 	board rules.Board // with the setup
 	ended bool        // the last node has been read
+	edits int         // setups after moves
+	next  rules.Color // who moves after the last of edits
 	rec   Record
 }
+
+// move returns the number of the last turn in the record.
+func (rd *reader) move() int { return rd.rec.before + len(rd.rec.Turns) }
 
 // repair notes what was guessed, of a move of the record or, with 0, of all of it.
 func (rd *reader) repair(move int, format string, args ...any) {
@@ -105,7 +111,7 @@ func (rd *reader) read() error {
 	}
 	rd.rec.Turns = make([]Turn, 0, len(rd.line))
 	for _, n := range rd.line {
-		if err := rd.node(n); err != nil && len(rd.rec.Turns) == 0 {
+		if err := rd.node(n); err != nil && rd.move() == 0 {
 			return err
 		} else if err != nil {
 			rd.rec.Stopped, rd.rec.Ending = err, Ending{}
@@ -150,8 +156,8 @@ func (rd *reader) node(n node) error {
 			}
 		} else if done, err := rd.lifted(n); err != nil || done {
 			return err
-		} else {
-			return fmt.Errorf("stones are set up after move %d", len(rd.rec.Turns))
+		} else if err := rd.edited(n); err != nil {
+			return err
 		}
 	}
 	turns := 0
@@ -160,10 +166,10 @@ func (rd *reader) node(n node) error {
 			continue
 		}
 		if err := rd.turn(n, v); err != nil {
-			return fmt.Errorf("move %d: %w", len(rd.rec.Turns)+1, err)
+			return fmt.Errorf("move %d: %w", rd.move()+1, err)
 		}
 		if turns++; turns == 2 {
-			rd.repair(len(rd.rec.Turns), "two turns stand in one node: they are read in their order")
+			rd.repair(rd.move(), "two turns stand in one node: they are read in their order")
 		}
 	}
 	rd.marks(n, turns > 0)
@@ -219,10 +225,52 @@ func (rd *reader) lifted(n node) (bool, error) {
 		}
 	}
 	if !e.Accepted {
-		rd.repair(len(ts), "stones that are taken off the board after the last pass are read as dead")
+		rd.repair(rd.move(), "stones that are taken off the board after the last pass are read as dead")
 	}
 	e.Accepted, rd.ended = true, true
 	return true, nil
+}
+
+// edited reads stones that are set up after moves: the game goes on from the position that
+// comes of it, as if it began there. A setup that changes nothing is passed over.
+func (rd *reader) edited(n node) error {
+	ts, move := rd.rec.Turns, rd.move()
+	illegal := fmt.Errorf("stones are set up after move %d", move)
+	if last := len(ts) - 1; last > 0 && ts[last].Kind == rules.Pass && ts[last-1].Kind == rules.Pass || rd.rec.ours || rd.edits == maxEdits {
+		return illegal
+	}
+	before := rd.board
+	for _, t := range ts {
+		if t.Kind != rules.Place {
+			continue
+		}
+		if !before.Has(t.At) || before.At(t.At) != rules.None {
+			return illegal
+		}
+		before.Play(t.At, t.By)
+	}
+	after := *rd
+	after.board = before
+	if err := after.setup(n); err != nil {
+		return fmt.Errorf("move %d: %w", move, err)
+	}
+	if after.board == before {
+		return nil
+	}
+	for _, p := range after.board.Points() {
+		if after.board.At(p) != rules.None && after.board.Liberties(p) == 0 {
+			return illegal
+		}
+	}
+	*rd = after
+	rd.repair(move, "stones are set up: the game is read on from that position, and what was captured or passed before does not count")
+	rd.rec.Turns, rd.rec.before, rd.rec.edited = nil, move, true
+	rd.edits++
+	rd.next = ts[len(ts)-1].By.Opponent()
+	if pl := n.values("PL"); len(pl) > 0 {
+		rd.next = player(simpleText(string(pl[0])))
+	}
+	return nil
 }
 
 func (rd *reader) setup(n node) error {
@@ -344,13 +392,15 @@ func (rd *reader) handicap() error {
 	missing := n - rd.board.Stones(rules.Black)
 	bare := rd.board.Stones(rules.Black)+rd.board.Stones(rules.White) == 0
 	switch {
-	case n < 2 && (run < 2 || !bare || run == len(rec.Turns)):
+	case n < 2 && (run < 2 || !bare || run == len(rec.Turns) || rec.edited):
 		return nil
 	case n < 2:
 		n = run
 		rd.repair(0, "Black begins with %d stones in a row: they are read as handicap", n)
 	case missing <= 0:
 		run = 0
+	case rec.edited:
+		return fmt.Errorf("HA[%d]: the record does not say where the handicap stones stand", n)
 	case run == missing:
 	case bare && (len(rec.Turns) == 0 || rec.Turns[0].By == rules.White):
 		ps, err := rules.HandicapPoints(rec.Setup.W, rec.Setup.H, n)
@@ -368,7 +418,7 @@ func (rd *reader) handicap() error {
 	for _, t := range rec.Turns[:run] {
 		rd.board.Put(t.At, rules.Black)
 	}
-	rec.Turns, rec.before = rec.Turns[run:], run
+	rec.Turns, rec.before = rec.Turns[run:], rec.before+run
 	rec.Setup.Handicap = n
 	return nil
 }
@@ -394,13 +444,11 @@ func (rd *reader) first() error {
 	if s.Handicap > 0 {
 		usual = rules.White
 	}
-	switch pl := strings.ToLower(rd.info("PL")); {
-	case strings.HasPrefix(pl, "b"), pl == "1":
-		s.First = rules.Black
-	case strings.HasPrefix(pl, "w"), pl == "2":
-		s.First = rules.White
-	case pl != "":
-		rd.repair(0, "PL[%s] is not a player: the first turn decides who begins", cut(pl, 20))
+	s.First = rd.next
+	if pl := rd.info("PL"); pl != "" && !rd.rec.edited {
+		if s.First = player(pl); s.First == rules.None {
+			rd.repair(0, "PL[%s] is not a player: the first turn decides who begins", cut(strings.ToLower(pl), 20))
+		}
 	}
 	if ts := rd.rec.Turns; len(ts) > 0 && ts[0].Kind != rules.Resign {
 		s.First = ts[0].By
@@ -409,4 +457,15 @@ func (rd *reader) first() error {
 		s.First = rules.None
 	}
 	return nil
+}
+
+// player returns whom PL names, None if nobody.
+func player(pl string) rules.Color {
+	switch pl = strings.ToLower(pl); {
+	case strings.HasPrefix(pl, "b"), pl == "1":
+		return rules.Black
+	case strings.HasPrefix(pl, "w"), pl == "2":
+		return rules.White
+	}
+	return rules.None
 }

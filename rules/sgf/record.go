@@ -21,7 +21,8 @@ type Record struct {
 
 	ours   bool // a program of ours wrote it, so nothing of its end is missing
 	judged bool // Settled proposed the dead stones
-	before int  // turns before the first of Turns: handicap stones that were played
+	edited bool // stones were set up after moves
+	before int  // turns before the first of Turns: handicap stones that were played, or what was played before a setup
 }
 
 // A Repair is something that a record says unclearly or not at all, and how it was

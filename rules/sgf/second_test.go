@@ -27,6 +27,7 @@ type secondGame struct {
 	turns   []string
 	doubled bool // a node has two turns
 	stopped bool // what follows is no game any more
+	edited  bool // stones are set up after turns
 }
 
 type secondNode [][]string // properties, each its name and its values
@@ -143,7 +144,7 @@ func secondLine(line []secondNode) (g secondGame, ok bool) {
 				continue
 			}
 			if len(g.turns) > 0 {
-				g.stopped = true
+				g.edited = true
 				return g, true
 			}
 			for _, v := range p[1:] {
@@ -211,6 +212,12 @@ func against(t *testing.T, text string) bool {
 		bad("%d×%d, and the second reader has %d×%d", rec.Setup.W, rec.Setup.H, g.w, g.h)
 		return true
 	}
+	if slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return strings.Contains(r.Text, "stones are set up: ") }) {
+		if !g.edited {
+			bad("nothing is set up after a turn")
+		}
+		return true
+	}
 	var turns []string
 	for _, turn := range rec.Turns {
 		at := "pass"
@@ -235,7 +242,7 @@ func against(t *testing.T, text string) bool {
 		}
 	}
 	want := g.turns[min(rec.before, len(g.turns)):]
-	whole := len(rec.Repairs) == 0 && rec.Stopped == nil
+	whole := len(rec.Repairs) == 0 && rec.Stopped == nil && !g.edited // an edit that changes nothing is not said
 	if whole && g.doubled {
 		bad("two turns in a node are not said")
 	}

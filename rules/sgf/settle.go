@@ -225,6 +225,9 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 			}
 		}
 	}
+	if rec.edited {
+		return "what was captured or passed before stones were set up does not count"
+	}
 	if max(got-want, want-got) <= rules.One {
 		return "a last dame, or a pass that the record leaves out, makes so much"
 	}

@@ -18,36 +18,36 @@ func TestFitted(t *testing.T) {
 	const even, odd = walls + ";B[];W[]", walls + ";B[ab];W[];B[]"
 	const doomed = walls + ";B[];W[ab];B[];W[]" // a white stone within Black's territory
 	for record, want := range map[string]string{
-		"RE[B+5]" + even:                      "japanese: RU is missing: RE[B+5] fits japanese and aga, the record is read as japanese",
-		"RE[B+4]" + odd:                       "japanese: RU is missing: RE[B+4] fits japanese",
-		"RE[B+5]" + odd:                       "aga: RU is missing: RE[B+5] fits aga",
-		"RE[B+3]" + odd:                       "aga: RU is missing: RE[B+3] fits neither japanese nor aga, the record is read as aga",
-		"RE[W+5]" + odd:                       "aga: RU is missing: RE[W+5] fits neither japanese nor aga, the record is read as aga",
-		"KM[0.5]RE[B+4.5]" + odd:              "aga: RU is missing: RE[B+4.5] fits aga",
-		"KM[4]RE[Draw]" + odd:                 "japanese: RU is missing: RE[Draw] fits japanese",
-		"KM[4]RE[0]" + odd:                    "japanese: RU is missing: RE[0] fits japanese",
-		"KM[6.5]RE[ white + 2,5 ]" + odd:      "japanese: RU is missing: RE[white + 2,5] fits japanese",
-		"RE[B+4]" + walls + ";B[ab]":          "japanese: RU is missing: RE[B+4] fits japanese", // without its passes
-		"HA[2]AB[ca][cb]RE[B+5]" + handicap:   "japanese: RU is missing: RE[B+5] fits japanese",
-		"HA[2]AB[ca][cb]RE[B+4]" + handicap:   "aga: RU is missing: RE[B+4] fits aga",
-		"RE[B+5]" + doomed + "TB[aa:be]":      "aga: RU is missing: RE[B+5] fits aga",
-		"RE[B+6]" + doomed + "TB[aa:be]":      "japanese: RU is missing: RE[B+6] fits japanese",
-		"RE[B+5]" + doomed + ";AE[ab]":        "aga: RU is missing: RE[B+5] fits aga",
-		"RE[B+6]" + doomed:                    "japanese: RU is missing: RE[B+6] fits japanese",
-		"RE[B+0]" + doomed + ";TB[cc]TW[ee]":  "aga: RU is missing: RE[B+0] fits neither japanese nor aga, the record is read as aga",
-		"RE[B+R]" + even:                      "aga: ",
-		"RE[]" + even:                         "aga: ",
-		"RE[?]" + even:                        "aga: ",
-		"RE[Void]" + even:                     "aga: ",
-		"RE[B+]" + even:                       "aga: ",
-		"RE[B+3.3]" + even:                    "aga: ",
-		"RE[B+2.25]" + odd:                    "aga: RU is missing: RE[B+2.25] fits neither japanese nor aga, the record is read as aga",
-		"RE[5]" + even:                        "aga: ",
-		even:                                  "aga: ",
-		"RU[japanese]RE[B+5]" + odd:           "japanese: ",
-		"RU[Chinese]RE[B+4]" + odd:            "aga: ",
-		"RE[B+5]" + walls + ";B[ca];W[];B[]":  "aga: ", // illegal: there is no count
-		"RE[B+5]" + walls + ";AB[aa];W[];B[]": "aga: ", // nor where the reading stops
+		"RE[B+5]" + even:                     "japanese: RU is missing: RE[B+5] fits japanese and aga, the record is read as japanese",
+		"RE[B+4]" + odd:                      "japanese: RU is missing: RE[B+4] fits japanese",
+		"RE[B+5]" + odd:                      "aga: RU is missing: RE[B+5] fits aga",
+		"RE[B+3]" + odd:                      "aga: RU is missing: RE[B+3] fits neither japanese nor aga, the record is read as aga",
+		"RE[W+5]" + odd:                      "aga: RU is missing: RE[W+5] fits neither japanese nor aga, the record is read as aga",
+		"KM[0.5]RE[B+4.5]" + odd:             "aga: RU is missing: RE[B+4.5] fits aga",
+		"KM[4]RE[Draw]" + odd:                "japanese: RU is missing: RE[Draw] fits japanese",
+		"KM[4]RE[0]" + odd:                   "japanese: RU is missing: RE[0] fits japanese",
+		"KM[6.5]RE[ white + 2,5 ]" + odd:     "japanese: RU is missing: RE[white + 2,5] fits japanese",
+		"RE[B+4]" + walls + ";B[ab]":         "japanese: RU is missing: RE[B+4] fits japanese", // without its passes
+		"HA[2]AB[ca][cb]RE[B+5]" + handicap:  "japanese: RU is missing: RE[B+5] fits japanese",
+		"HA[2]AB[ca][cb]RE[B+4]" + handicap:  "aga: RU is missing: RE[B+4] fits aga",
+		"RE[B+5]" + doomed + "TB[aa:be]":     "aga: RU is missing: RE[B+5] fits aga",
+		"RE[B+6]" + doomed + "TB[aa:be]":     "japanese: RU is missing: RE[B+6] fits japanese",
+		"RE[B+5]" + doomed + ";AE[ab]":       "aga: RU is missing: RE[B+5] fits aga",
+		"RE[B+6]" + doomed:                   "japanese: RU is missing: RE[B+6] fits japanese",
+		"RE[B+0]" + doomed + ";TB[cc]TW[ee]": "aga: RU is missing: RE[B+0] fits neither japanese nor aga, the record is read as aga",
+		"RE[B+R]" + even:                     "aga: ",
+		"RE[]" + even:                        "aga: ",
+		"RE[?]" + even:                       "aga: ",
+		"RE[Void]" + even:                    "aga: ",
+		"RE[B+]" + even:                      "aga: ",
+		"RE[B+3.3]" + even:                   "aga: ",
+		"RE[B+2.25]" + odd:                   "aga: RU is missing: RE[B+2.25] fits neither japanese nor aga, the record is read as aga",
+		"RE[5]" + even:                       "aga: ",
+		even:                                 "aga: ",
+		"RU[japanese]RE[B+5]" + odd:          "japanese: ",
+		"RU[Chinese]RE[B+4]" + odd:           "aga: ",
+		"RE[B+5]" + walls + ";B[ca];W[];B[]": "aga: ", // illegal: there is no count
+		"RE[B+5]" + walls + ";W[a1];B[]":     "aga: ", // nor where the reading stops
 	} {
 		rec := read(t, "(;SZ[5]"+record+")")
 		before := len(rec.Repairs)
@@ -146,7 +146,7 @@ func TestSettled(t *testing.T) {
 		"RU[tromp-taylor]RE[B+4]" + walls + passes:             "B+5",
 		"RU[japanese]RE[B+5]" + walls + passes + ";XT[resume]": "not settled",
 		"RU[japanese]RE[B+5]" + walls + passes + ";AE[ca]":     "W+25; move 12: stones that are taken off the board after the last pass are read as dead",
-		"RU[japanese]RE[B+5]" + walls + ";W[];AB[aa]":          "not settled; move 11: White moves twice: a pass of Black is assumed",
+		"RU[japanese]RE[B+5]" + walls + ";W[];W[a1]":           "not settled; move 11: White moves twice: a pass of Black is assumed",
 	} {
 		rec := read(t, "(;SZ[5]"+record+")")
 		r, _, err := rec.Ruleset()
@@ -194,6 +194,7 @@ func TestAgainst(t *testing.T) {
 		"RU[japanese]RE[黑胜2子]" + odd:                       "黑胜2子, as counted",
 		"RU[japanese]RE[B+R]" + odd:                        "B+R",
 		"RU[japanese]RE[B+4]" + walls + ";B[ab];W[];B[ab]": "B+4", // it is not counted
+		"RU[japanese]RE[B+3]" + walls + ";AW[aa];B[];W[]":  "B+3, 3 more for White: what was captured or passed before stones were set up does not count",
 		"RU[japanese]RE[?]" + odd:                          "",
 		"RU[japanese]" + odd:                               "",
 	} {

@@ -48,6 +48,7 @@ const (
 	maxValues = 64 << 10 // in the main line, with the properties that Read knows: fifteen times the longest game
 
 	maxRepairs = rules.MaxTurns // of Read, and as many of Mended
+	maxEdits   = 100            // setups after moves
 )
 
 // Errors of Read for records beyond the limits.
