@@ -30,10 +30,20 @@ var folders = []string{"rules", "rules/sgf"}
 // judge a little worse, and only many games would show that.
 var judge = map[string]bool{"rules/estimate.go": true, "rules/playout.go": true, "rules/policy.go": true, "rules/trial.go": true}
 
-// slow are the tests that are left out: those of the judge, those that read large
-// or many records, and those that take a second or more for what others test, too.
-const slow = "^(TestJudge|TestEstimate|TestPlayout|TestHostile|TestReasonsCiteWhatWasPlayed|TestReasonsAddUp|TestRecordsKeepTheGame$|TestGroups|TestRealGames|TestLongestGames|TestVariants|" +
-	"TestPerftTables|TestCatalogueInItsOwnWords|TestNoShorterEarlyPass|TestNoFlipIsMissing|TestSecondReader|TestReachablePositions|TestCompleteTrompTaylorGames|Benchmark)"
+// slow are the tests that take a second or more, and never those of the judge and those that
+// only read large or many records.
+const (
+	slow = "TestReasonsCiteWhatWasPlayed|TestReasonsAddUp|TestRecordsKeepTheGame$|TestGroups|TestVariants|TestPerftTables|" +
+		"TestCatalogueInItsOwnWords|TestNoShorterEarlyPass|TestNoFlipIsMissing|TestSecondReader|TestReachablePositions|TestCompleteTrompTaylorGames"
+	never = "TestJudge|TestEstimate|TestPlayout|TestHostile|TestRealGames|TestLongestGames|Benchmark"
+)
+
+// rounds are the flags with which the tests of a folder are run: what the quick ones do not
+// notice is shown to the slow ones.
+var rounds = [][]string{
+	{"-test.skip", "^(" + slow + "|" + never + ")"},
+	{"-test.run", "^(" + slow + ")"},
+}
 
 func main() {
 	sample := flag.Int("sample", 0, "try so many mutants, chosen by the seed; 0: all")
@@ -147,8 +157,8 @@ type outcome struct {
 // A trial tests mutants against the tests of the code as it stands.
 type trial struct {
 	root, dir string
-	sum       map[string][32]byte      // of the test binary of each folder
-	limit     map[string]time.Duration // for its tests
+	sum       map[string][32]byte        // of the test binary of each folder
+	limit     map[string][]time.Duration // for its tests, in each round
 }
 
 func newTrial() (*trial, error) {
@@ -160,7 +170,7 @@ func newTrial() (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &trial{root: root, dir: dir, sum: map[string][32]byte{}, limit: map[string]time.Duration{}}
+	t := &trial{root: root, dir: dir, sum: map[string][32]byte{}, limit: map[string][]time.Duration{}}
 	for _, folder := range folders {
 		binary := filepath.Join(dir, path.Base(folder)+".test")
 		if out, err := t.build(folder, binary, ""); err != nil {
@@ -169,14 +179,16 @@ func newTrial() (*trial, error) {
 		if t.sum[folder], err = sum(binary); err != nil {
 			return nil, err
 		}
-		t.limit[folder] = 10 * time.Minute
-		began := time.Now()
-		if out, err := t.test(folder, binary); err != nil {
-			return nil, fmt.Errorf("%s fails without a change: %w\n%s", folder, err, out)
+		for round := range rounds {
+			t.limit[folder] = append(t.limit[folder], 10*time.Minute)
+			began := time.Now()
+			if out, err := t.test(folder, binary, round); err != nil {
+				return nil, fmt.Errorf("%s fails without a change: %w\n%s", folder, err, out)
+			}
+			took := time.Since(began)
+			t.limit[folder][round] = 20*time.Second + 5*took
+			fmt.Fprintf(os.Stderr, "round %d of the tests of %s takes %.1f s\n", round+1, folder, took.Seconds())
 		}
-		took := time.Since(began)
-		t.limit[folder] = 20*time.Second + 5*took
-		fmt.Fprintf(os.Stderr, "the tests of %s take %.1f s\n", folder, took.Seconds())
 	}
 	return t, nil
 }
@@ -198,11 +210,12 @@ func (t *trial) build(folder, binary, overlay string) ([]byte, error) {
 
 var errLate = errors.New("it takes too long")
 
-// test runs the tests of a folder with bounded memory.
-func (t *trial) test(folder, binary string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), t.limit[folder])
+// test runs a round of the tests of a folder with bounded memory.
+func (t *trial) test(folder, binary string, round int) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), t.limit[folder][round])
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-c", `ulimit -v 6000000; exec "$0" "$@"`, binary, "-test.failfast", "-test.skip", slow)
+	args := append([]string{"-c", `ulimit -v 6000000; exec "$0" "$@"`, binary, "-test.failfast"}, rounds[round]...)
+	cmd := exec.CommandContext(ctx, "bash", args...)
 	cmd.Dir = filepath.Join(t.root, filepath.FromSlash(folder))
 	cmd.WaitDelay = time.Second
 	for _, e := range os.Environ() {
@@ -256,7 +269,7 @@ func (t *trial) try(m mutant, i int) (verdict, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	changed, overlay, binary := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "binary")
+	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(changed, m.text, 0o600); err != nil {
 		return 0, err
 	}
@@ -267,23 +280,29 @@ func (t *trial) try(m mutant, i int) (verdict, error) {
 	if err := os.WriteFile(overlay, replace, 0o600); err != nil {
 		return 0, err
 	}
-	result := same
-	for _, folder := range folders[slices.Index(folders, path.Dir(m.file)):] {
-		if _, err := t.build(folder, binary, overlay); err != nil {
-			return broken, nil
-		}
-		s, err := sum(binary)
-		if err != nil {
-			return 0, err
-		}
-		if s == t.sum[folder] {
-			continue
-		}
-		result = survived
-		if _, err := t.test(folder, binary); errors.Is(err, errLate) {
-			return late, nil
-		} else if err != nil {
-			return killed, nil
+	result, differs := same, map[string]bool{}
+	for round := range rounds {
+		for _, folder := range folders[slices.Index(folders, path.Dir(m.file)):] {
+			binary := filepath.Join(dir, path.Base(folder)+".test")
+			if round == 0 {
+				if _, err := t.build(folder, binary, overlay); err != nil {
+					return broken, nil
+				}
+				s, err := sum(binary)
+				if err != nil {
+					return 0, err
+				}
+				differs[folder] = s != t.sum[folder]
+			}
+			if !differs[folder] {
+				continue
+			}
+			result = survived
+			if _, err := t.test(folder, binary, round); errors.Is(err, errLate) {
+				return late, nil
+			} else if err != nil {
+				return killed, nil
+			}
 		}
 	}
 	return result, nil
