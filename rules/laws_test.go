@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/internal/tier"
@@ -268,6 +269,81 @@ func ledgerAddsUp(t *testing.T, g *Game) {
 			t.Errorf("lines give %v to %v, the score is %v to %v", black, white, s.Black, s.White)
 		}
 	}
+}
+
+// The facts of who did something first, and of the passes, as the log alone tells them: of
+// every ruleset, also of those that do not ask.
+func TestFactsOfTheLog(t *testing.T) {
+	first := func(g *Game, k Kind) Color {
+		for _, turn := range g.Log() {
+			if turn.Kind == k {
+				return turn.By
+			}
+		}
+		return None
+	}
+	times := func(g *Game, k Kind) (n int) {
+		for _, turn := range g.Log() {
+			if turn.Kind == k {
+				n++
+			}
+		}
+		return n
+	}
+	// passes returns how many passes were made last, in a row, since play was last resumed;
+	// to accept what a pass suggests is to pass.
+	passes := func(g *Game) (n int) {
+		for _, turn := range slices.Backward(g.Log()) {
+			passed := turn.Kind == Pass || turn.Kind == AcceptSuggestion
+			if turn.Kind.IsTurn() && !passed || turn.Kind == Resume {
+				break
+			}
+			if passed {
+				n++
+			}
+		}
+		return n
+	}
+	facts := []struct {
+		Fact
+		is func(*Game) bool
+	}{
+		{BlackPassedFirst, func(g *Game) bool { return first(g, Pass) == Black }},
+		{WhitePassedFirst, func(g *Game) bool { return first(g, Pass) == White }},
+		{BlackTookTheButton, func(g *Game) bool { return first(g, Button) == Black }},
+		{WhiteTookTheButton, func(g *Game) bool { return first(g, Button) == White }},
+		{BlackMayDeclareDraw, func(g *Game) bool { return first(g, Delay) == Black }},
+		{WhiteMayDeclareDraw, func(g *Game) bool { return first(g, Delay) == White }},
+		{FirstPass, func(g *Game) bool { return times(g, Pass) == 1 }},
+		{FirstDelay, func(g *Game) bool { return times(g, Delay) == 1 }},
+		{TwoPasses, func(g *Game) bool { return passes(g) >= 2 }},
+		{Passes(3), func(g *Game) bool { return passes(g) >= 3 }},
+		{TwoPassesAfterTheFirst, func(g *Game) bool { return passes(g) >= 2 && times(g, Pass)+times(g, AcceptSuggestion) >= 3 }},
+		{KomiIsWhole, func(g *Game) bool { return !strings.Contains(g.Setup().Komi.Decimal(), ".") }},
+	}
+	everyRuleset(t, tier.Pick(15, 40, 400), func(t *testing.T, r *Ruleset, rnd table) {
+		rnd.game(t, r, rnd.setup(r), func(g *Game) {
+			for _, f := range facts {
+				if f.Is(g) != f.is(g) {
+					t.Errorf("%q is %v after %v", f.Name, f.Is(g), g.Log())
+				}
+			}
+			said := g.Says()
+			next, err := g.Play(Turn{Kind: Pass, By: g.ToPlay()})
+			playing := g.Phase() == Playing && err == nil
+			for what, is := range map[string]bool{
+				"one more pass stops play":    playing && next.Phase() == Settling,
+				"one more pass ends the game": playing && next.Phase() == Over,
+			} {
+				if slices.Contains(said, what) != is {
+					t.Errorf("it says %q after %v", said, g.Log())
+				}
+			}
+			if g.Phase() == Over && said != nil {
+				t.Errorf("it still says %q", said)
+			}
+		})
+	})
 }
 
 // noRepetition judges a finished game from outside, from the boards alone.

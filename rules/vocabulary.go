@@ -154,7 +154,7 @@ var (
 	}}
 	TwoPassesAfterTheFirst = Fact{"both players have just passed, not counting the first pass of the game", "", func(g *Game) bool {
 		n := g.run
-		if g.times[Pass] == g.run { // all the passes there were
+		if g.times[Pass]+g.times[AcceptSuggestion] == g.run { // all the passes there were
 			n--
 		}
 		return n >= 2

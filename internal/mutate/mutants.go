@@ -188,10 +188,11 @@ func (m *mutator) walk(root ast.Node) {
 	})
 }
 
-// number adds 1 to an integer and takes 1 away.
+// number adds 1 to an integer and takes 1 away. Numbers of two digits are limits and codes of
+// characters, of which one more or less is no other program.
 func (m *mutator) number(n *ast.BasicLit) {
 	v, err := strconv.ParseInt(n.Value, 0, 64)
-	if n.Kind != token.INT || err != nil {
+	if n.Kind != token.INT || err != nil || v > 9 {
 		return
 	}
 	m.replace(n.Pos(), n.End(), strconv.FormatInt(v+1, 10))

@@ -14,7 +14,7 @@ import (
 func TestMutate(t *testing.T) {
 	src := []byte(`package p
 
-var table = [3]string{0: "a" + "b"}
+var table = [3]string{0: "a" + "b", 10: "c"}
 
 func (b *B) f(n int) (int, error) {
 	for i := range n {
@@ -30,7 +30,7 @@ func (b *B) f(n int) (int, error) {
 
 func g(n int) bool { return !(n > 1) }
 `)
-	want := `p.go:3 table | var table = [3]string{1: "a" + "b"}
+	want := `p.go:3 table | var table = [3]string{1: "a" + "b", 10: "c"}
 p.go:5 B.f | func (b *B) f(n int) (int, error) { if true { return *new(int), *new(error) };
 p.go:7 B.f | if !(n < 3 && i == 0) {
 p.go:7 B.f | if n < 3 ||
