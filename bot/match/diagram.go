@@ -64,6 +64,9 @@ func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (g 
 	if err != nil {
 		return nil, nil, text.Error("diagram.bad", text.Whole(err))
 	}
+	if rec.More {
+		guessed = append(guessed, say("diagram.first"))
+	}
 	for _, r := range rec.Repairs[:min(len(rec.Repairs), maxGuessed)] {
 		guessed = append(guessed, say("diagram.repaired", text.Whole(r.String())))
 	}

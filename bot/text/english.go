@@ -113,6 +113,7 @@ var english = map[string]string{
 	"settings.opens.bad":          "Choose anyone, moderators or nobody, not “{0}”.",
 	"diagram.none":                "I found no position in that. Draw rows of .XO, such as .X./XO. (a slash begins a new row), a $$ diagram, or SGF.",
 	"diagram.bad":                 "I cannot read that diagram. {0}",
+	"diagram.first":               "The file has more than one game. I read the first.",
 	"diagram.stopped":             "I could not read the record any further. {0}",
 	"diagram.repaired":            "How I read the record: {0}",
 	"diagram.repaired.more":       "The record has {0} more flaws, which I read in the same way.",

@@ -84,6 +84,9 @@ func (e *env) record(path, id string, strict bool) (*sgf.Record, *rules.Ruleset,
 		return nil, nil, usageError{fmt.Errorf("%s: %w", path, err)}
 	}
 	e.note(path, note)
+	if rec.More {
+		e.note(path, "the file has more than one game: the first is read")
+	}
 	if own == nil {
 		own = r
 	}

@@ -132,6 +132,25 @@ func TestRepairs(t *testing.T) {
 		"(;SZ[9]HA[2];W[ee])":                                   "W place E5 / HA[2] without its stones: they are put on the customary points G7 C3",
 		"(;SZ[9];B[cc];B[gg];W[ee])":                            "W place E5 / Black begins with 2 stones in a row: they are read as handicap",
 		"(;SZ[9]KM[7.5])":                                       " / ",
+		"(;SZ[9]KM[65])":                                        " / KM[65] is in tenths, a komi of 6½",
+		"(;SZ[9]KM[6目半])":                                       " / KM[6目半] is in words, a komi of 6½",
+		"(;SZ[9]KM[6.3])":                                       " / KM[6.3] is not a komi, and is passed over",
+		"(;SZ[9]KM[much])":                                      " / KM[much] is not a komi, and is passed over",
+		"(;SZ[9]HA[two];B[ee])":                                 "B place E5 / HA[two] is not a number of stones: the handicap is read from the board",
+		"(;SZ[9]HA[-2];B[ee])":                                  "B place E5 / HA[-2] is not a number of stones: the handicap is read from the board",
+		"(;SZ[9]HA[2 stones]AB[cc][gg];W[ee])":                  "W place E5 / ",
+		"(;SZ[9]HA[3]AB[cc][gg];W[ee])":                         "W place E5 / HA[3], but the record sets up 2 stones: they are read as the handicap",
+		"(;SZ[9]HA[4]AB[cc][gg];B[gc];W[ee])":                   "B place G7, W place E5 / HA[4], but the record sets up 2 stones: they are read as the handicap",
+		"(;SZ[9]HA[2];B[];W[ee])":                               "B pass, W place E5 / HA[2], but the record sets up no such stones: it is read without handicap",
+		"(;SZ[9]HA[2];B[cc];W[ee])":                             "B place C7, W place E5 / HA[2], but the record sets up no such stones: it is read without handicap",
+		"(;SZ[9]HA[2];B[cc];B[cg];B[gg];W[ee])":                 "W place E5 / Black begins with 3 stones in a row: they are read as handicap",
+		"(;SZ[9]HA[4];B[cc];B[gg];W[ee])":                       "W place E5 / Black begins with 2 stones in a row: they are read as handicap",
+		"(;SZ[9]HA[2];B[cc];B[gg];W[ee])":                       "W place E5 / ",
+		"(;SZ[9]HA[2];B[cc];B[gg])":                             " / ",
+		"(;SZ[9];B[cc];B[gg])":                                  "B place C7, B place G3 / ",
+		"(;SZ[9]AB[ee];B[cc];B[gg];W[dd])":                      "B place C7, B place G3, W place D6 / ",
+		"(;SZ[9];B[ee];W[zz];B[zz])":                            "B place E5, W pass, B pass / move 2: [zz] is off the board: it is read as a pass; move 3: [zz] is off the board: it is read as a pass",
+		"(;SZ[9x9];B[ii])":                                      "B place J1 / ",
 	} {
 		rec := read(t, record)
 		var said []string
@@ -180,6 +199,9 @@ func TestKomi(t *testing.T) {
 		"6.5": "6½ ", "-99.5": "−99½ ", "99.5": "99½ ", "-3.75": "−7½ in stones", "99.75": "199½ in stones", "-99.75": "−199½ in stones",
 		"375": "7½ in hundredths of stones", "-375": "−7½ in hundredths of stones", "100": "1 in hundredths", "-100": "−1 in hundredths", "650": "6½ in hundredths",
 		"9975": "199½ in hundredths of stones", "10025": "10025 ", "-10025": "−10025 ", "6.3": "no", "x": "no", "": "no",
+		"65": "6½ in tenths", "55": "5½ in tenths", "75": "7½ in tenths", "-65": "−65 ", "66": "66 ", "White 5.5": "5½ in words", "W+5.5": "5½ in words",
+		"6目半": "6½ in words", "コミ6目半": "6½ in words", "白7目": "7 in words", "3又3/4子": "7½ in words", "3.75子": "7½ in words", "5 1/2 points": "5½ in words",
+		"5.5 points": "5½ in words", "komi: 7": "7 in words", "komi": "no", "black 5.5": "no", "5.5.5": "no", "6.3目": "no", "1234目": "no",
 	} {
 		p, said, err := komi(value)
 		got := p.String() + " " + said

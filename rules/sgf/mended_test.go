@@ -82,7 +82,7 @@ func TestManyFlaws(t *testing.T) {
 func TestStopped(t *testing.T) {
 	for record, want := range map[string]string{
 		"(;SZ[9];B[ee];AB[zz];W[cc])":         "B place E5: move 1: AB: [zz] is not on the board",
-		"(;SZ[9];B[zz];AB[aa];W[cc])":         "B place off the board: stones are set up after move 1",
+		"(;SZ[9];B[yy];AB[aa];W[cc])":         "B place off the board: stones are set up after move 1",
 		"(;SZ[9];B[ab];AW[aa][bb][ac];W[cc])": "B place A8: stones are set up after move 1", // it has no liberty
 		"(;SZ[9];B[ee];W[E5!];B[aa])":         "B place E5: move 2: [E5!] is not a point",
 		"(;SZ[9];B[ee];W[];B[];AB[ee])":       "B place E5, W pass, B pass: stones are set up after move 3",

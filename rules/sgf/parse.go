@@ -171,7 +171,7 @@ func begin(text []byte) (at int, complete bool) {
 		i += n
 		rest := bytes.TrimLeft(text[i+1:], space)
 		if bytes.HasPrefix(rest, []byte(";")) {
-			if headless >= 0 && isOpen(text[headless:i]) { // a variation
+			if headless >= 0 && closing(text[headless:i]) < 0 { // a variation
 				return headless, false
 			}
 			return i, true
@@ -183,8 +183,9 @@ func begin(text []byte) (at int, complete bool) {
 	}
 }
 
-// isOpen reports whether the bracket at the start of text is closed nowhere in it.
-func isOpen(text []byte) bool {
+// closing returns the length of the game or variation that begins with the bracket at the
+// start of text; -1 if it does not end.
+func closing(text []byte) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -192,17 +193,28 @@ func isOpen(text []byte) bool {
 			depth++
 		case ')':
 			if depth--; depth == 0 {
-				return false
+				return i + 1
 			}
 		case '[':
 			n := valueEnd(text[i:])
 			if n < 0 {
-				return true
+				return -1
 			}
 			i += n - 1
 		}
 	}
-	return true
+	return -1
+}
+
+// more reports whether another game follows the first one in text.
+func more(text []byte) bool {
+	at, _ := begin(text)
+	n := closing(text[at:])
+	if n < 0 {
+		return false
+	}
+	_, complete := begin(text[at+n:])
+	return complete
 }
 
 // valueEnd returns the length of the value that begins with the bracket at the

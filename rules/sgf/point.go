@@ -9,9 +9,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// size reads SZ: "19", or columns and rows "9:5".
+// size reads SZ: "19", or columns and rows "9:5", or as some write "9x5".
 func size(value string) (w, h int, err error) {
-	cols, rows, two := strings.Cut(value, ":")
+	cols, rows, two := strings.Cut(strings.NewReplacer("x", ":", "X", ":", "×", ":").Replace(value), ":")
 	if !two {
 		rows = cols
 	}
@@ -45,9 +45,10 @@ func line(c byte) int {
 }
 
 // isPass reports whether a move to value is a pass: nothing, and up to 19×19
-// also "tt", which lies off the board.
-func isPass(value string, w, h int) bool {
-	return value == "" || value == "tt" && w <= 19 && h <= 19
+// also "tt", which lies off the board; or "zz", which always does and which nobody defined.
+func isPass(value string, w, h int) (pass, odd bool) {
+	odd = value == "zz"
+	return odd || value == "" || value == "tt" && w <= 19 && h <= 19, odd
 }
 
 // area reads a point or a compressed list of them, "aa:cc", both corners on

@@ -22,12 +22,11 @@ import (
 // an error), FF, CA, SZ (19), KM (0) and RU, information and setup in any node
 // before the first turn, a pass as [] or [tt]. HA[1] is no handicap. Handicap
 // stones that the record plays instead of setting them up, as Black's turns in
-// a row that come to HA, are setup; if stones of HA are missing and may not have stood
-// on the customary points that is an error, because where they stood decides the game.
+// a row, are setup; if White moves first, no stone of HA is there and they may not have
+// stood on the customary points that is an error, because where they stood decides the game.
 //
-// All else that it has to guess is in [Record.Repairs]: the encoding, komi in the
-// units of a server, handicap stones of which HA says nothing or that it leaves out, stones
-// that are set up after moves, two turns in one node, an end before the brackets close.
+// All else that it has to guess is in [Record.Repairs]: the encoding, komi in words or the
+// units of a server, handicap stones that are not those of HA, stones that are set up after moves, two turns in one node, an end before the brackets close.
 //
 // The first turn decides who moves first, before it PL.
 //
@@ -53,6 +52,7 @@ func Read(r io.Reader) (*Record, error) {
 	if err := rd.read(); err != nil {
 		return nil, err
 	}
+	rd.rec.More = more(text)
 	return &rd.rec, nil
 }
 
@@ -94,16 +94,18 @@ func (rd *reader) read() error {
 	if km := rd.info("KM"); km != "" {
 		komi, said, err := komi(km)
 		if rd.rec.ours { // in points, and up to 400 of them
-			komi, err = rules.ParsePoints(km)
+			if komi, err = rules.ParsePoints(km); err != nil {
+				return fmt.Errorf("KM[%s]: %w", cut(km, 20), err)
+			}
 			said = ""
 		}
-		if err != nil {
-			return fmt.Errorf("KM[%s]: %w", cut(km, 20), err)
-		}
-		if said != "" {
+		switch {
+		case err != nil:
+			rd.repair(0, "KM[%s] is not a komi, and is passed over", cut(km, 20))
+		case said != "":
 			rd.repair(0, "KM[%s] is %s, a komi of %v", cut(km, 20), said, komi)
 		}
-		s.Komi, rd.rec.HasKomi = komi, true
+		s.Komi, rd.rec.HasKomi = komi, err == nil
 	}
 	rd.rec.RU = rd.info("RU")
 	for _, t := range rd.rec.Info.texts() {
@@ -302,7 +304,10 @@ func (rd *reader) turn(n node, turn value) error {
 	}
 	w, h := rd.board.Size()
 	t := Turn{Turn: rules.Turn{Kind: rules.Pass, By: turn.color()}}
-	if v := simpleText(string(turn.text)); !isPass(v, w, h) {
+	v := simpleText(string(turn.text))
+	if pass, odd := isPass(v, w, h); odd {
+		rd.repair(rd.move()+1, "[zz] is off the board: it is read as a pass")
+	} else if !pass {
 		at, err := point(v, h)
 		if err != nil {
 			return err
@@ -383,20 +388,23 @@ func (rd *reader) handicap() error {
 	rec := &rd.rec
 	n := 0
 	if ha := rd.info("HA"); ha != "" {
+		number, _, _ := strings.Cut(ha, " ") // of "2 stones"
 		var err error
-		if n, err = strconv.Atoi(ha); err != nil || n < 0 {
-			return fmt.Errorf("HA[%s] is not a number of stones", cut(ha, 20))
+		if n, err = strconv.Atoi(number); err != nil || n < 0 {
+			rd.repair(0, "HA[%s] is not a number of stones: the handicap is read from the board", cut(ha, 20))
+			n = 0
 		}
 	}
 	run := rd.run()
 	missing := n - rd.board.Stones(rules.Black)
 	bare := rd.board.Stones(rules.Black)+rd.board.Stones(rules.White) == 0
+	inARow := bare && run >= 2 && run < len(rec.Turns) && !rec.edited
 	switch {
-	case n < 2 && (run < 2 || !bare || run == len(rec.Turns) || rec.edited):
-		return nil
-	case n < 2:
+	case inARow && run != n:
 		n = run
 		rd.repair(0, "Black begins with %d stones in a row: they are read as handicap", n)
+	case n < 2:
+		return nil
 	case missing <= 0:
 		run = 0
 	case rec.edited:
@@ -413,7 +421,13 @@ func (rd *reader) handicap() error {
 		}
 		rd.repair(0, "HA[%d] without its stones: they are put on the customary points %s", n, rules.Names(ps))
 	default:
-		return fmt.Errorf("HA[%d]: the record sets up only %d of the handicap stones", n, n-missing)
+		set := n - missing
+		if set < 2 {
+			rd.repair(0, "HA[%d], but the record sets up no such stones: it is read without handicap", n)
+			return nil
+		}
+		rd.repair(0, "HA[%d], but the record sets up %d stones: they are read as the handicap", n, set)
+		n, run = set, 0
 	}
 	for _, t := range rec.Turns[:run] {
 		rd.board.Put(t.At, rules.Black)

@@ -187,44 +187,57 @@ func TestEndingOfRecords(t *testing.T) {
 	}
 }
 
+// What follows the first game is passed over, and Record.More says so.
+func TestMore(t *testing.T) {
+	for record, want := range map[string]bool{
+		"(;SZ[9];B[ee])(;SZ[9];B[cc])":               true,
+		"(;SZ[9];B[ee](;W[cc])(;W[gg]))\n\n(;B[cc])": true,
+		"(;SZ[9];B[ee]) and (;":                      true,
+		"(SZ[9];B[ee])(;B[cc])":                      true,
+		"(;SZ[9];B[ee])":                             false,
+		"(;SZ[9];B[ee](;W[cc])(;W[gg]))":             false,
+		"(;SZ[9];B[ee]) (see (above))":               false,
+		"(;SZ[9];B[ee](;W[cc]":                       false,
+		"(;SZ[9];B[ee]C[)(;])":                       false,
+		"(;SZ[9];B[ee](;W[cc]C[)(;]))":               false,
+	} {
+		if rec := read(t, record); rec.More != want {
+			t.Errorf("%s: %v", record, rec.More)
+		}
+	}
+}
+
 // Every error is one line that says what is wrong.
 func TestUnreadableRecords(t *testing.T) {
 	for record, want := range map[string]string{
-		"":                                      "there is no game record in it",
-		"hello (world)":                         "there is no game record in it",
-		"(;GM[2])":                              "GM[2] is another game than Go",
-		"(;SZ[9]":                               "the record ends before its first move",
-		`(;C[\])`:                               "the record ends before its first move",
-		"(;SZ[0])":                              "a board has 1 to 25 lines a side, not 0×0",
-		"(;SZ[26])":                             "a board has 1 to 25 lines a side, not 26×26",
-		"(;SZ[9:99])":                           "a board has 1 to 25 lines a side, not 9×99",
-		"(;SZ[big\nger])":                       "SZ[big ger] is not the size of a board",
-		"(;KM[6.3])":                            "KM[6.3]: 6.3 is not a multiple of ½",
-		"(;KM[much])":                           `KM[much]: “much” is not a number`,
-		"(;HA[two])":                            "HA[two] is not a number of stones",
-		"(;HA[-2])":                             "HA[-2] is not a number of stones",
-		"(;SZ[9]HA[3]AB[cc][gg];W[ee])":         "HA[3]: the record sets up only 2 of the handicap stones",
-		"(;SZ[9]HA[2];W[gc])":                   "HA[2]: the record does not say where the handicap stones stand",
-		"(;SZ[9]HA[10];W[ee])":                  "HA[10]: the record does not say where the handicap stones stand",
-		"(;SZ[5]HA[2];W[cc])":                   "HA[2]: the record does not say where the handicap stones stand",
-		"(;SZ[9]HA[2];B[];W[ee])":               "HA[2]: the record sets up only 0 of the handicap stones",
-		"(;SZ[9]HA[2];B[cc];W[ee])":             "HA[2]: the record sets up only 0 of the handicap stones",
-		"(;SZ[9]HA[2];B[cc];B[cg];B[gg];W[ee])": "HA[2]: the record sets up only 0 of the handicap stones",
-		"(;SZ[9]AB[jj])":                        "AB: [jj] is not on the board",
-		"(;SZ[9]AB[AA])":                        "AB: [AA] is not on the board",
-		"(;SZ[9]AB[aa:])":                       "AB: [] is not a point",
-		"(;SZ[123456789012345678901])":          "SZ[12345678901234567890…] is not the size of a board",
-		"(;SZ[9]AW[aa:jj])":                     "AW: [aa:jj] is not on the board",
-		"(;SZ[9]AE[E5!])":                       "AE: [E5!] is not a point",
-		"(;SZ[9]AB[aa:ii];AB[jj])":              "AB: [jj] is not on the board",
-		"(;SZ[9];B[E5!])":                       "move 1: [E5!] is not a point",
-		"(;SZ[9];B[ee]XT[button])":              "move 1: XT[button] stands on what is no pass",
-		"(;SZ[9];B[]XT[button][delay])":         "move 1: XT[delay] stands on what is no pass",
-		"(;SZ[9];B[]XT[dance])":                 "move 1: XT[dance] is not a turn",
-		"(;SZ[9];B[]XT[pass K1])":               "move 1: K1 is not on this board: its columns go from A to J, its rows from 1 to 9",
-		"(;SZ[9];XT[button])":                   "XT[button] stands on a node without a turn",
-		"(;SZ[9];XD[I1])":                       "XD: Go boards have no column I: did you mean J1?",
-		"(;SZ[9];XT[accept];B[ee])":             "move 1: a turn comes after the node that ends the game",
+		"":                              "there is no game record in it",
+		"hello (world)":                 "there is no game record in it",
+		"(;AP[Halfpoint]KM[6.3])":       "KM[6.3]: 6.3 is not a multiple of ½",
+		"(;GM[2])":                      "GM[2] is another game than Go",
+		"(;SZ[9]":                       "the record ends before its first move",
+		`(;C[\])`:                       "the record ends before its first move",
+		"(;SZ[0])":                      "a board has 1 to 25 lines a side, not 0×0",
+		"(;SZ[26])":                     "a board has 1 to 25 lines a side, not 26×26",
+		"(;SZ[9:99])":                   "a board has 1 to 25 lines a side, not 9×99",
+		"(;SZ[big\nger])":               "SZ[big ger] is not the size of a board",
+		"(;SZ[9]HA[2];W[gc])":           "HA[2]: the record does not say where the handicap stones stand",
+		"(;SZ[9]HA[10];W[ee])":          "HA[10]: the record does not say where the handicap stones stand",
+		"(;SZ[5]HA[2];W[cc])":           "HA[2]: the record does not say where the handicap stones stand",
+		"(;SZ[9]AB[jj])":                "AB: [jj] is not on the board",
+		"(;SZ[9]AB[AA])":                "AB: [AA] is not on the board",
+		"(;SZ[9]AB[aa:])":               "AB: [] is not a point",
+		"(;SZ[123456789012345678901])":  "SZ[12345678901234567890…] is not the size of a board",
+		"(;SZ[9]AW[aa:jj])":             "AW: [aa:jj] is not on the board",
+		"(;SZ[9]AE[E5!])":               "AE: [E5!] is not a point",
+		"(;SZ[9]AB[aa:ii];AB[jj])":      "AB: [jj] is not on the board",
+		"(;SZ[9];B[E5!])":               "move 1: [E5!] is not a point",
+		"(;SZ[9];B[ee]XT[button])":      "move 1: XT[button] stands on what is no pass",
+		"(;SZ[9];B[]XT[button][delay])": "move 1: XT[delay] stands on what is no pass",
+		"(;SZ[9];B[]XT[dance])":         "move 1: XT[dance] is not a turn",
+		"(;SZ[9];B[]XT[pass K1])":       "move 1: K1 is not on this board: its columns go from A to J, its rows from 1 to 9",
+		"(;SZ[9];XT[button])":           "XT[button] stands on a node without a turn",
+		"(;SZ[9];XD[I1])":               "XD: Go boards have no column I: did you mean J1?",
+		"(;SZ[9];XT[accept];B[ee])":     "move 1: a turn comes after the node that ends the game",
 	} {
 		rec, err := Read(strings.NewReader(record))
 		if err == nil {

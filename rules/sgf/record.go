@@ -15,6 +15,7 @@ type Record struct {
 	Ending  Ending
 	Info    Info
 	Repairs []Repair // what had to be guessed, by Read and then by Mended
+	More    bool     // other games follow in the file; Read has passed them over
 	Stopped error    // why the record goes on and cannot be read any further; nil: all of it was read
 
 	territory *rules.Board // a stone on each point that is marked as its player's after the last turn; nil: no marks

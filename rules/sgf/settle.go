@@ -245,15 +245,36 @@ func areDead(stones []rules.Point, is, are string) string {
 	return fmt.Sprintf("%s %s dead", rules.Names(stones), are)
 }
 
-// What RE says of the winner, and of a count. Quarters of points, and 子, are stones, of two
-// points each.
+// What RE says of the winner, and of a count.
 var (
 	winners = regexp.MustCompile(`^(?:(black\b|b\b|黑|黒)|white\b|w\b|白)`)
 	counts  = regexp.MustCompile(`^(?:black|b|黑|黒|white|w|白) *(?:\+|:|胜|勝|wins by|won by|by)? *` +
-		`([0-9]*)(?:[.,]([0-9]+)|(½))? *(?:(目半)|(子)|目|points?|pts?|moku)?(?:胜|勝|勝ち)?[.!]?$`)
-	draws     = []string{"0", "draw", "jigo", "even", "持碁", "和棋"}
-	fractions = strings.NewReplacer("又", "", "1/4", ".25", "1/2", ".5", "3/4", ".75")
+		amount + `(?:胜|勝|勝ち)?[.!]?$`)
+	draws = []string{"0", "draw", "jigo", "even", "持碁", "和棋"}
 )
+
+// amount matches points or stones as people write them, once fractions are replaced.
+const amount = `([0-9]*)(?:[.,]([0-9]+)|(½))? *(?:(目半)|(子)|目|points?|pts?|moku)?`
+
+var fractions = strings.NewReplacer("又", "", " 1/2", ".5", "1/4", ".25", "1/2", ".5", "3/4", ".75")
+
+// amountOf reads the groups of a match of amount. Quarters of points, and 子, are stones, of
+// two points each.
+func amountOf(m []string) (n rules.Points, ok bool) {
+	if len(m[0]) > 3 || m[0]+m[1]+m[2] == "" {
+		return 0, false
+	}
+	whole, _ := strconv.Atoi("0" + m[0])
+	part, ok := map[string]int{"": 0, "25": 1, "5": 2, "75": 3}[strings.TrimRight(m[1], "0")]
+	quarters := 4*whole + part
+	if m[2]+m[3] != "" { // ½ and 半
+		quarters += 2
+	}
+	if quarters%2 == 1 || m[4] != "" {
+		quarters *= 2
+	}
+	return rules.Points(quarters/2) * rules.Half, ok
+}
 
 // Winner returns who won by RE, however that came about; None if it does not say.
 func (rec *Record) Winner() rules.Color {
@@ -273,19 +294,10 @@ func (rec *Record) told() (margin rules.Points, ok bool) {
 		return 0, true
 	}
 	m := counts.FindStringSubmatch(fractions.Replace(re))
-	if m == nil || len(m[1]) > 3 || m[1]+m[2]+m[3] == "" {
+	if m == nil {
 		return 0, false
 	}
-	whole, _ := strconv.Atoi("0" + m[1])
-	part, ok := map[string]int{"": 0, "25": 1, "5": 2, "75": 3}[strings.TrimRight(m[2], "0")]
-	quarters := 4*whole + part
-	if m[3]+m[4] != "" { // ½ and 半
-		quarters += 2
-	}
-	if quarters%2 == 1 || m[5] != "" {
-		quarters *= 2
-	}
-	if margin = rules.Points(quarters/2) * rules.Half; rec.Winner() == rules.White {
+	if margin, ok = amountOf(m[1:]); rec.Winner() == rules.White {
 		margin = -margin
 	}
 	return margin, ok
