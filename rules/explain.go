@@ -80,7 +80,7 @@ func (r Reason) When() string {
 }
 
 // Signed returns N as people read it: "+2", "−1".
-func (r Reason) Signed() string { return strings.Replace(fmt.Sprintf("%+d", r.N), "-", "−", 1) }
+func (r Reason) Signed() string { return strings.ReplaceAll(fmt.Sprintf("%+d", r.N), "-", "−") }
 
 // Words returns "+2 at moves 3 and 8: a pass gives your opponent a pass stone".
 func (r Reason) Words() string { return fmt.Sprintf("%s %s: %s", r.Signed(), r.When(), r.Why) }

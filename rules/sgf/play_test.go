@@ -197,3 +197,28 @@ func TestUnderAnotherBook(t *testing.T) {
 		})
 	}
 }
+
+// Up to a move a record is counted under any ruleset as the game stood then: a turn that
+// only its own ruleset knows is a pass there.
+func TestCountUpTo(t *testing.T) {
+	rec := read(t, "(;SZ[5]RU[two-button-separate]KM[0];B[cc];W[]XT[button];B[dd];W[bb];B[]XT[button];W[])")
+	for move, want := range []string{"", "B place C3", "B place C3, W pass", "B place C3, W pass, B place D2", "B place C3, W pass, B place D2, W place B4"} {
+		for _, r := range []*rules.Ruleset{&rules.AGA, &rules.TrompTaylor, &rules.Japanese, &rules.HalfPass} {
+			g, assumed, err := rec.Count(Count{Rules: r, Stop: true, Move: move})
+			if err != nil || assumed {
+				t.Error(r.Name, move, assumed, err)
+				continue
+			}
+			var log []string
+			for _, turn := range g.Log() {
+				log = append(log, turn.String())
+			}
+			if got := strings.Join(log, ", "); got != want || g.Rules() != r {
+				t.Errorf("%s, up to move %d: %s, want %s", r.Name, move, got, want)
+			}
+		}
+	}
+	if g, _, err := rec.Count(Count{Stop: true, Move: 2}); err != nil || g.Log()[1].Kind != rules.Button {
+		t.Error("its own ruleset knows the button", err)
+	}
+}

@@ -28,8 +28,6 @@ func simpleTextOf(value string, most int) string {
 			escaped = true
 			continue
 		case c == '\n' && escaped: // a soft line break
-		case unicode.IsSpace(c) || unicode.IsControl(c):
-			s.WriteByte(' ')
 		default:
 			s.WriteRune(c)
 		}

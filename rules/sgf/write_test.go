@@ -48,6 +48,66 @@ func TestWrittenRecord(t *testing.T) {
 	}
 }
 
+// The comment of a turn begins with what is said about it, line by line, before what the
+// ledger says.
+func TestWrittenComments(t *testing.T) {
+	g, err := read(t, "(;SZ[5]KM[0];B[cc];W[];B[dd];W[bb])").Play(&rules.TwoButton, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := Write(&b, g, Info{}, "Ada, at noon\n\n“centre”\t", "Bob", ""); err != nil {
+		t.Fatal(err)
+	}
+	const want = `;B[cc]C[Ada, at noon
+“centre”]
+;W[]C[Bob
+White gives Black 1 pass stone: a pass gives your opponent a pass stone
+White gets 1 button: the first player to pass gets a button]
+;B[dd]
+;W[bb])
+`
+	if _, got, _ := strings.Cut(b.String(), "]\n;"); ";"+got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// Territory beside a stone in seki is nobody's, whichever way it lies.
+func TestWrittenSeki(t *testing.T) {
+	for board, want := range map[string]string{
+		// A wall of Black from top to bottom: the left side is beside the seki stone.
+		"AB[ba][bb][bc]AW[da][db][dc]":               "TB[ac][ab][aa]TW[ec][eb][ea]",
+		"AB[ba][bb][bc]AW[da][db][dc]XS[B2]":         "TW[ec][eb][ea]",
+		"AB[ba][bb][bc]AW[da][db][dc]XS[B1 D3]":      "",
+		"AB[ab][bb][cb][db][eb]XS[C2]":               "",
+		"AB[ab][bb][cb][db][eb]":                     "TB[ac][bc][cc][dc][ec][aa][ba][ca][da][ea]",
+		"AB[aa][bb][cb][da]AW[ea][eb][ab][ac]XS[A3]": "",
+	} {
+		xs := ""
+		if at := strings.Index(board, "XS"); at >= 0 {
+			board, xs = board[:at], board[at:]
+		}
+		rec := read(t, "(;SZ[5:3]RU[japanese]KM[0]"+board+";B[];W[];"+xs+"XT[accept])")
+		g, err := rec.Play(&rules.Japanese, 0)
+		if err != nil {
+			t.Error(board, xs, err)
+			continue
+		}
+		text := write(t, g, Info{})
+		at := strings.Index(text, "TB[")
+		if at < 0 {
+			at = strings.Index(text, "TW[")
+		}
+		got := ""
+		if at >= 0 {
+			got, _, _ = strings.Cut(text[at:], "C[")
+		}
+		if got != want {
+			t.Errorf("%s%s: %s, want %s", board, xs, got, want)
+		}
+	}
+}
+
 // same fails unless two games are the same but for what a record does not keep.
 func same(t testing.TB, got, want *rules.Game) {
 	t.Helper()
