@@ -33,12 +33,12 @@ var aliases = []struct {
 	note  string     // what is to be said of it; "" for another spelling
 	ask   bool       // the ruleset is near, but not near enough to be taken for it
 }{
-	{"chinese cn china", []*Ruleset{&AGA}, "For Chinese rules I use aga. It counts territory and pass stones, and the margin is the same as by area.", false},
+	{"chinese cn china 中国 中國", []*Ruleset{&AGA}, "For Chinese rules I use aga. It counts territory and pass stones, and the margin is the same as by area.", false},
 	{"newzealand nz", []*Ruleset{&AGA}, "For New Zealand rules I use aga. The margin is the same as by area, but suicide is not allowed.", false},
 	{"bga british", []*Ruleset{&AGA}, "British rules are the same as aga.", false},
 	{"french ffg", []*Ruleset{&AGA}, "For French rules I use aga. They have pass stones too.", false},
-	{"korean kr korea", []*Ruleset{&Japanese}, "For Korean rules I use japanese. Territory and prisoners count, and a pass is free.", false},
-	{"jp japan nihonkiin", []*Ruleset{&Japanese}, "", false},
+	{"korean kr korea 韩国 韓国 日韩 한국", []*Ruleset{&Japanese}, "For Korean rules I use japanese. Territory and prisoners count, and a pass is free.", false},
+	{"jp japan nihonkiin 日本 日本棋院 일본", []*Ruleset{&Japanese}, "", false},
 	{"american us usa", []*Ruleset{&AGA}, "", false},
 	{"tt tromp taylor logical trompandtaylor", []*Ruleset{&TrompTaylor}, "", false},
 	{"twobuttons doublebutton", []*Ruleset{&TwoButton}, "", false},
@@ -50,7 +50,7 @@ var aliases = []struct {
 	{"ikeda", []*Ruleset{&Area1, &Area2, &Area3, &Territory1}, "Ikeda Toshio wrote four rulesets.", true},
 	{"area", []*Ruleset{&Area1, &Area2, &Area3, &TrompTaylor, &ButtonGo}, "Several rulesets count area.", true},
 	{"territory", []*Ruleset{&Territory1, &AGA, &TwoButton, &Japanese}, "Several rulesets count territory.", true},
-	{"ing goe sst", []*Ruleset{&AGA}, "I do not have Ing rules. The nearest is aga: its margin is the same as by area.", true},
+	{"ing goe sst 应氏 應氏", []*Ruleset{&AGA}, "I do not have Ing rules. The nearest is aga: its margin is the same as by area.", true},
 }
 
 // ErrNoSuchRuleset is wrapped by every error of [Find].
@@ -240,5 +240,9 @@ func normal(name string) string {
 			out.WriteString(word)
 		}
 	}
-	return strings.TrimSuffix(out.String(), "rules")
+	s := out.String()
+	for _, rules := range []string{"rules", "ルール", "规则", "規則", "규칙", "룰"} {
+		s = strings.TrimSuffix(s, rules)
+	}
+	return s
 }

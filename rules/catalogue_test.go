@@ -17,6 +17,7 @@ func TestFind(t *testing.T) {
 		"tromp taylor": "tromp-taylor", "Tromp–Taylor": "tromp-taylor", "TT": "tromp-taylor", "tromp": "tromp-taylor",
 		"area 3": "area-3", "Area rules III": "area-3", "territory rules I": "territory-1", "ultimate go": "ultimate", "AGA rules": "aga",
 		"Japanese (1989)": "japanese", "chinese": "aga", "Chinese rules": "aga", "nz": "aga", "New Zealand": "aga", "Korean": "japanese", "KR": "japanese",
+		"日本ルール": "japanese", "日本规则": "japanese", "中国规则": "aga", "中國規則": "aga", "日韩规则": "japanese", "한국 룰": "japanese", "应氏规则": "aga?",
 
 		"ikeda":                             "area-1 area-2 area-3 territory-1",
 		"ing":                               "aga?",

@@ -201,6 +201,9 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 	if want == -got {
 		return "it names the other player as the winner"
 	}
+	if 2*want == got && sameRules(r, &rules.AGA) {
+		return "in stones, which are two points each, it comes out"
+	}
 	switch komi := s.Komi - (want - got); {
 	case komi == -s.Komi && komi < -rules.One, slices.Contains([]rules.Points{0, r.Komi, rules.Half, fiveAndHalf, fiveAndHalf + rules.One, fiveAndHalf + 2*rules.One}, komi):
 		return fmt.Sprintf("with a komi of %v it comes out", komi)

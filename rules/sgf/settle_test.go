@@ -195,6 +195,8 @@ func TestAgainst(t *testing.T) {
 		"RU[japanese]RE[B+R]" + odd:                        "B+R",
 		"RU[japanese]RE[B+4]" + walls + ";B[ab];W[];B[ab]": "B+4", // it is not counted
 		"RU[japanese]RE[B+3]" + walls + ";AW[aa];B[];W[]":  "B+3, 3 more for White: what was captured or passed before stones were set up does not count",
+		"RU[aga]RE[B+2.5]" + odd:                           "B+2.5, 2½ more for White: in stones, which are two points each, it comes out",
+		"RU[aga]KM[7.5]RE[W+1.25]" + odd:                   "W+1.25, as counted",
 		"RU[japanese]RE[?]" + odd:                          "",
 		"RU[japanese]" + odd:                               "",
 	} {
