@@ -147,14 +147,17 @@ type Illegal struct {
 	Err     error
 }
 
-// Error returns "move 57 (White E5): the point is not empty".
-func (e *Illegal) Error() string {
-	what := e.Turn.By.String() + " " + e.Turn.Kind.String()
+// Says returns "move 57 (White E5): the point is not empty".
+func (e *Illegal) Says() Saying {
+	what := any(e.Turn.Kind.String())
 	if e.Turn.Kind == Place {
-		what = e.Turn.Words()
+		what = e.Turn.At
 	}
-	return fmt.Sprintf("move %d (%s): %s", e.Move, what, e.Because)
+	return saying("move {0} ({1} {2}): {3}", e.Move, e.Turn.By, what, e.Because)
 }
+
+// Error returns what Says does, in English.
+func (e *Illegal) Error() string { return e.Says().String() }
 
 // Unwrap returns the error, if a turn broke no rule but one of the errors of
 // this package.

@@ -11,7 +11,7 @@ import (
 // the values in. It is an error where it says what is wrong.
 type Saying struct {
 	Text string
-	Args []any // for {0}, {1} …: a Point, Points, a Color, an int or a string
+	Args []any // for {0}, {1} …: a Point, Points, a Color, an int, a string, or another Saying
 }
 
 func saying(text string, args ...any) Saying { return Saying{text, args} }

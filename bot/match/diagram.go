@@ -68,7 +68,7 @@ func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (g 
 		guessed = append(guessed, say("diagram.first"))
 	}
 	for _, r := range rec.Repairs[:min(len(rec.Repairs), maxGuessed)] {
-		guessed = append(guessed, say("diagram.repaired", text.Whole(r.String())))
+		guessed = append(guessed, say("diagram.repaired", text.Whole(r)))
 	}
 	if more := len(rec.Repairs) - maxGuessed; more > 0 {
 		guessed = append(guessed, say("diagram.repaired.more", more))

@@ -203,6 +203,21 @@ func TestSentencesAreSaid(t *testing.T) {
 	}
 }
 
+// What was guessed of a record, and why one cannot be read, is translated.
+func TestRepairsAreTranslated(t *testing.T) {
+	said := regexp.MustCompile(`says\("((?:[^"\\]|\\.)*)"`).FindAllStringSubmatch(source(t, "../../rules/sgf/*.go"), -1)
+	if len(said) < 30 {
+		t.Fatalf("only %d sentences were found", len(said))
+	}
+	for _, l := range Languages()[1:] {
+		for _, m := range said {
+			if l.Sentences[m[1]] == "" {
+				t.Errorf("%s: no words for %q", l.Tag, m[1])
+			}
+		}
+	}
+}
+
 // What explains the count and what changed hands is translated: how much each thing is
 // worth, and everything that the games of the catalogue's transcripts write into the
 // ledger.

@@ -202,6 +202,9 @@ func Whole(s any) Message { return sentence("sentence.whole", s) }
 // sentence makes a message whose first argument is the English sentence, followed by the
 // sentence's own arguments.
 func sentence(key string, s any) Message {
+	if v, is := s.(interface{ Says() rules.Saying }); is {
+		s = v.Says()
+	}
 	says, ok := s.(rules.Saying)
 	if err, is := s.(error); is && !ok {
 		ok = errors.As(err, &says) && says.String() == err.Error()
@@ -211,8 +214,11 @@ func sentence(key string, s any) Message {
 	}
 	m := Say(key, says.Text)
 	for _, a := range says.Args {
-		if c, ok := a.(rules.Color); ok {
-			a = Color(c)
+		switch v := a.(type) {
+		case rules.Color:
+			a = Color(v)
+		case error: // a Saying, or what may be one
+			a = Sentence(v)
 		}
 		m.Args = append(m.Args, argOf(a))
 	}

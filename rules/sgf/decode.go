@@ -3,7 +3,6 @@ package sgf
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -17,6 +16,8 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
 	textunicode "golang.org/x/text/encoding/unicode"
+
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // A record is decoded before it is parsed: the second byte of a character of
@@ -25,37 +26,37 @@ import (
 // decode returns a record as UTF-8 without a byte order mark, and what was assumed of
 // its encoding, if anything: a byte order mark decides, then UTF-8 that says so or is
 // nothing else, then CA, then what the text looks like.
-func decode(data []byte) (text []byte, assumed string) {
+func decode(data []byte) (text []byte, assumed rules.Saying) {
 	if ascii(data) && !bytes.Contains(data, []byte{0}) {
 		return shifted(data)
 	}
 	if e := utf16(data); e != nil {
-		return decoded(data, e), ""
+		return decoded(data, e), rules.Saying{}
 	}
 	if rest, marked := bytes.CutPrefix(data, []byte("\ufeff")); marked {
-		return bytes.ToValidUTF8(rest, []byte("\ufffd")), ""
+		return bytes.ToValidUTF8(rest, []byte("\ufffd")), rules.Saying{}
 	}
 	named, name := declared(data)
 	if utf8.Valid(data) {
 		if name != "" && named != textunicode.UTF8 {
-			return data, fmt.Sprintf("the record names the encoding %s, but it is UTF-8", cut(name, 20))
+			return data, says("the record names the encoding {0}, but it is UTF-8", cut(name, 20))
 		}
-		return data, ""
+		return data, rules.Saying{}
 	}
 	if wrong, right := broken(data); right > 2*wrong && (named == nil || named == textunicode.UTF8) {
-		return bytes.ToValidUTF8(data, []byte("\ufffd")), "the record is UTF-8 in which some characters are cut in two"
+		return bytes.ToValidUTF8(data, []byte("\ufffd")), says("the record is UTF-8 in which some characters are cut in two")
 	}
 	if named != nil && named != textunicode.UTF8 {
 		// UTF-16 without its mark makes some character of any two bytes.
 		if text := decoded(data, named); !bytes.ContainsRune(text, utf8.RuneError) && bytes.IndexByte(text, '(') >= 0 {
-			return text, ""
+			return text, rules.Saying{}
 		}
 	}
 	text, looks := sniff(data)
 	if name == "" {
-		return text, fmt.Sprintf("the record does not name its encoding: it is read as %s", looks)
+		return text, says("the record does not name its encoding: it is read as {0}", looks)
 	}
-	return text, fmt.Sprintf("the record is not in the encoding %s that it names: it is read as %s", cut(name, 20), looks)
+	return text, says("the record is not in the encoding {0} that it names: it is read as {1}", cut(name, 20), looks)
 }
 
 func ascii(data []byte) bool {
@@ -70,18 +71,18 @@ func ascii(data []byte) bool {
 
 // shifted returns a record of bytes of ASCII. Those of ISO-2022-JP, in which records went by
 // mail, are Japanese between two escape sequences, and any may be the code of a bracket.
-func shifted(data []byte) (text []byte, assumed string) {
+func shifted(data []byte) (text []byte, assumed rules.Saying) {
 	if !bytes.Contains(data, []byte("\x1b$B")) && !bytes.Contains(data, []byte("\x1b$@")) {
-		return data, ""
+		return data, rules.Saying{}
 	}
 	text = decoded(data, japanese.ISO2022JP)
 	if bytes.ContainsRune(text, utf8.RuneError) {
-		return data, ""
+		return data, rules.Saying{}
 	}
 	if named, _ := declared(data); named == japanese.ISO2022JP {
-		return text, ""
+		return text, rules.Saying{}
 	}
-	return text, "the record does not name its encoding: it is read as ISO-2022-JP"
+	return text, says("the record does not name its encoding: it is read as {0}", "ISO-2022-JP")
 }
 
 // decoded returns text in an encoding as UTF-8. What the encoding does not know becomes U+FFFD.

@@ -2,7 +2,6 @@ package sgf
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -50,15 +49,15 @@ func (rec *Record) Mended(r *rules.Ruleset) *Record {
 	}
 	out := *rec
 	out.Turns, out.Repairs = nil, slices.Clone(rec.Repairs)
-	repair := func(i int, text string) {
-		out.Repairs = append(out.Repairs, Repair{Move: rec.number(i), Text: text})
+	repair := func(i int, what rules.Saying) {
+		out.Repairs = append(out.Repairs, Repair{rec.number(i), what})
 	}
 	last, skipped := rec.lastPlacement(), 0
 	for i, t := range rec.Turns {
 		next, err := rec.step(g, i, last)
 		again := i > 0 && t.Kind == rules.Place && t.Turn.By == rec.Turns[i-1].By && t.Turn.At == rec.Turns[i-1].At && rec.Turns[i-1].Kind == rules.Place
 		if errors.Is(err, rules.ErrNotYourTurn) && again && len(out.Repairs) < len(rec.Repairs)+maxRepairs {
-			repair(i, "the same stone is placed again, which is left out")
+			repair(i, says("the same stone is placed again, which is left out"))
 			skipped++
 			continue
 		}
@@ -67,7 +66,7 @@ func (rec *Record) Mended(r *rules.Ruleset) *Record {
 			if between, e := g.Play(pass.Turn); e == nil {
 				if after, e := step(between, t, i < last); e == nil {
 					out.Turns = append(out.Turns, pass)
-					repair(i, fmt.Sprintf("%v moves twice: a pass of %v is assumed", t.By, g.ToPlay()))
+					repair(i, says("{0} moves twice: a pass of {1} is assumed", t.By, g.ToPlay()))
 					next, err = after, nil
 				}
 			}
@@ -85,16 +84,16 @@ func (rec *Record) Mended(r *rules.Ruleset) *Record {
 		if e, marked := rec.marked(g); marked {
 			if _, err := g.Replay(e.log()); err == nil {
 				out.Ending = e
-				repair(len(rec.Turns)-1, "the marks of territory settle the count: "+e.words())
+				repair(len(rec.Turns)-1, says("the marks of territory settle the count: {0}", e.words()))
 			}
 		}
 	case err != nil:
 		out.Ending = Ending{}
-		why := err.Error()
+		why := any(err)
 		if !r.Has(rules.AcceptScore) {
-			why = r.Name + " knows no agreement on dead stones"
+			why = says("{0} knows no agreement on dead stones", r.Name)
 		}
-		repair(len(rec.Turns)-1, "what the record says of the end is dropped: "+why)
+		repair(len(rec.Turns)-1, says("what the record says of the end is dropped: {0}", why))
 	}
 	return &out
 }
@@ -115,11 +114,11 @@ func (rec *Record) marked(g *rules.Game) (e Ending, marked bool) {
 	return e, true
 }
 
-func (e Ending) words() string {
+func (e Ending) words() rules.Saying {
 	if len(e.Dead) == 0 {
-		return "no stone is dead"
+		return says("no stone is dead")
 	}
-	return "dead are " + rules.Names(e.Dead)
+	return says("dead are {0}", rules.Names(e.Dead))
 }
 
 // Before returns the record up to a turn that a ruleset forbids, and stopped by that.

@@ -1,7 +1,6 @@
 package sgf
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +17,7 @@ func size(value string) (w, h int, err error) {
 	w, errW := strconv.Atoi(strings.TrimSpace(cols))
 	h, errH := strconv.Atoi(strings.TrimSpace(rows))
 	if errW != nil || errH != nil {
-		return 0, 0, fmt.Errorf("SZ[%s] is not the size of a board", cut(value, 20))
+		return 0, 0, says("SZ[{0}] is not the size of a board", cut(value, 20))
 	}
 	if _, err := rules.NewBoard(w, h); err != nil {
 		return 0, 0, err
@@ -31,7 +30,7 @@ func size(value string) (w, h int, err error) {
 // and not a malformed record.
 func point(value string, h int) (rules.Point, error) {
 	if len(value) != 2 || !isLetter(value[0]) || !isLetter(value[1]) {
-		return rules.Point{}, fmt.Errorf("[%s] is not a point", cut(value, 20))
+		return rules.Point{}, says("[{0}] is not a point", cut(value, 20))
 	}
 	return rules.Point{X: int8(line(value[0])), Y: int8(h - 1 - line(value[1]))}, nil
 }
@@ -68,7 +67,7 @@ func area(value string, b *rules.Board) ([]rules.Point, error) {
 		return nil, err
 	}
 	if !b.Has(p) || !b.Has(q) {
-		return nil, fmt.Errorf("[%s] is not on the board", cut(value, 20))
+		return nil, says("[{0}] is not on the board", cut(value, 20))
 	}
 	var ps []rules.Point
 	for y := min(p.Y, q.Y); y <= max(p.Y, q.Y); y++ {

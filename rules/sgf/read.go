@@ -2,7 +2,6 @@ package sgf
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -43,11 +42,11 @@ func Read(r io.Reader) (*Record, error) {
 		return nil, err
 	}
 	rd := reader{line: line}
-	if assumed != "" {
-		rd.repair(0, "%s", assumed)
+	if assumed.Text != "" {
+		rd.repair(0, assumed)
 	}
 	for _, r := range repairs {
-		rd.repair(0, "%s", r)
+		rd.repair(0, says(r))
 	}
 	if err := rd.read(); err != nil {
 		return nil, err
@@ -70,16 +69,16 @@ type reader struct {
 func (rd *reader) move() int { return rd.rec.before + len(rd.rec.Turns) }
 
 // repair notes what was guessed, of a move of the record or, with 0, of all of it.
-func (rd *reader) repair(move int, format string, args ...any) {
+func (rd *reader) repair(move int, what rules.Saying) {
 	if len(rd.rec.Repairs) == maxRepairs {
 		return // there is nothing more to learn of such a record
 	}
-	rd.rec.Repairs = append(rd.rec.Repairs, Repair{Move: move, Text: fmt.Sprintf(format, args...)})
+	rd.rec.Repairs = append(rd.rec.Repairs, Repair{move, what})
 }
 
 func (rd *reader) read() error {
 	if gm := rd.info("GM"); gm != "" && gm != "1" {
-		return fmt.Errorf("GM[%s] is another game than Go", cut(gm, 20))
+		return says("GM[{0}] is another game than Go", cut(gm, 20))
 	}
 	rd.rec.ours = strings.HasPrefix(rd.info("AP"), "Halfpoint")
 	s := &rd.rec.Setup
@@ -101,9 +100,9 @@ func (rd *reader) read() error {
 		}
 		switch {
 		case err != nil:
-			rd.repair(0, "KM[%s] is not a komi, and is passed over", cut(km, 20))
+			rd.repair(0, says("KM[{0}] is not a komi, and is passed over", cut(km, 20)))
 		case said != "":
-			rd.repair(0, "KM[%s] is %s, a komi of %v", cut(km, 20), said, komi)
+			rd.repair(0, says("KM[{0}] is {1}, a komi of {2}", cut(km, 20), says(said), komi))
 		}
 		s.Komi, rd.rec.HasKomi = komi, err == nil
 	}
@@ -168,10 +167,10 @@ func (rd *reader) node(n node) error {
 			continue
 		}
 		if err := rd.turn(n, v); err != nil {
-			return fmt.Errorf("move %d: %w", rd.move()+1, err)
+			return says("move {0}: {1}", rd.move()+1, err)
 		}
 		if turns++; turns == 2 {
-			rd.repair(rd.move(), "two turns stand in one node: they are read in their order")
+			rd.repair(rd.move(), says("two turns stand in one node: they are read in their order"))
 		}
 	}
 	rd.marks(n, turns > 0)
@@ -217,7 +216,7 @@ func (rd *reader) lifted(n node) (bool, error) {
 	for _, v := range n.values("AE") {
 		ps, err := area(simpleText(string(v)), &rd.board)
 		if err != nil {
-			return false, fmt.Errorf("AE: %w", err)
+			return false, says("{0}: {1}", "AE", err)
 		}
 		for _, p := range ps {
 			if b.At(p) == rules.None {
@@ -227,7 +226,7 @@ func (rd *reader) lifted(n node) (bool, error) {
 		}
 	}
 	if !e.Accepted {
-		rd.repair(rd.move(), "stones that are taken off the board after the last pass are read as dead")
+		rd.repair(rd.move(), says("stones that are taken off the board after the last pass are read as dead"))
 	}
 	e.Accepted, rd.ended = true, true
 	return true, nil
@@ -237,7 +236,7 @@ func (rd *reader) lifted(n node) (bool, error) {
 // comes of it, as if it began there. A setup that changes nothing is passed over.
 func (rd *reader) edited(n node) error {
 	ts, move := rd.rec.Turns, rd.move()
-	illegal := fmt.Errorf("stones are set up after move %d", move)
+	illegal := says("stones are set up after move {0}", move)
 	if last := len(ts) - 1; last > 0 && ts[last].Kind == rules.Pass && ts[last-1].Kind == rules.Pass || rd.rec.ours || rd.edits == maxEdits {
 		return illegal
 	}
@@ -254,7 +253,7 @@ func (rd *reader) edited(n node) error {
 	after := *rd
 	after.board = before
 	if err := after.setup(n); err != nil {
-		return fmt.Errorf("move %d: %w", move, err)
+		return says("move {0}: {1}", move, err)
 	}
 	if after.board == before {
 		return nil
@@ -265,7 +264,7 @@ func (rd *reader) edited(n node) error {
 		}
 	}
 	*rd = after
-	rd.repair(move, "stones are set up: the game is read on from that position, and what was captured or passed before does not count")
+	rd.repair(move, says("stones are set up: the game is read on from that position, and what was captured or passed before does not count"))
 	rd.rec.Turns, rd.rec.before, rd.rec.edited = nil, move, true
 	rd.edits++
 	rd.next = ts[len(ts)-1].By.Opponent()
@@ -284,11 +283,11 @@ func (rd *reader) setup(n node) error {
 		c := v.color()
 		ps, err := area(simpleText(string(v.text)), &rd.board)
 		if err != nil {
-			return fmt.Errorf("%s: %w", v.name, err)
+			return says("{0}: {1}", v.name, err)
 		}
 		for _, q := range ps {
 			if before, twice := here[q]; twice && before != c {
-				rd.repair(0, "%v is set up in two ways at once: %s is read", q, v.name)
+				rd.repair(0, says("{0} is set up in two ways at once: {1} is read", q, v.name))
 			}
 			here[q] = c
 			rd.board.Put(q, c)
@@ -300,13 +299,13 @@ func (rd *reader) setup(n node) error {
 // turn reads one turn of a node: a value of B or W.
 func (rd *reader) turn(n node, turn value) error {
 	if rd.ended {
-		return errors.New("a turn comes after the node that ends the game")
+		return says("a turn comes after the node that ends the game")
 	}
 	w, h := rd.board.Size()
 	t := Turn{Turn: rules.Turn{Kind: rules.Pass, By: turn.color()}}
 	v := simpleText(string(turn.text))
 	if pass, odd := isPass(v, w, h); odd {
-		rd.repair(rd.move()+1, "[zz] is off the board: it is read as a pass")
+		rd.repair(rd.move()+1, says("[zz] is off the board: it is read as a pass"))
 	} else if !pass {
 		at, err := point(v, h)
 		if err != nil {
@@ -391,7 +390,7 @@ func (rd *reader) handicap() error {
 		number, _, _ := strings.Cut(ha, " ") // of "2 stones"
 		var err error
 		if n, err = strconv.Atoi(number); err != nil || n < 0 {
-			rd.repair(0, "HA[%s] is not a number of stones: the handicap is read from the board", cut(ha, 20))
+			rd.repair(0, says("HA[{0}] is not a number of stones: the handicap is read from the board", cut(ha, 20)))
 			n = 0
 		}
 	}
@@ -402,31 +401,31 @@ func (rd *reader) handicap() error {
 	switch {
 	case inARow && run != n:
 		n = run
-		rd.repair(0, "Black begins with %d stones in a row: they are read as handicap", n)
+		rd.repair(0, says("Black begins with {0} stones in a row: they are read as handicap", n))
 	case n < 2:
 		return nil
 	case missing <= 0:
 		run = 0
 	case rec.edited:
-		return fmt.Errorf("HA[%d]: the record does not say where the handicap stones stand", n)
+		return says("HA[{0}]: the record does not say where the handicap stones stand", n)
 	case run == missing:
 	case bare && (len(rec.Turns) == 0 || rec.Turns[0].By == rules.White):
 		ps, err := rules.HandicapPoints(rec.Setup.W, rec.Setup.H, n)
 		played := func(t Turn) bool { return t.Kind == rules.Place && slices.Contains(ps, t.At) }
 		if err != nil || slices.ContainsFunc(rec.Turns, played) {
-			return fmt.Errorf("HA[%d]: the record does not say where the handicap stones stand", n)
+			return says("HA[{0}]: the record does not say where the handicap stones stand", n)
 		}
 		for _, p := range ps {
 			rd.board.Put(p, rules.Black)
 		}
-		rd.repair(0, "HA[%d] without its stones: they are put on the customary points %s", n, rules.Names(ps))
+		rd.repair(0, says("HA[{0}] without its stones: they are put on the customary points {1}", n, rules.Names(ps)))
 	default:
 		set := n - missing
 		if set < 2 {
-			rd.repair(0, "HA[%d], but the record sets up no such stones: it is read without handicap", n)
+			rd.repair(0, says("HA[{0}], but the record sets up no such stones: it is read without handicap", n))
 			return nil
 		}
-		rd.repair(0, "HA[%d], but the record sets up %d stones: they are read as the handicap", n, set)
+		rd.repair(0, says("HA[{0}], but the record sets up {1} stones: they are read as the handicap", n, set))
 		n, run = set, 0
 	}
 	for _, t := range rec.Turns[:run] {
@@ -461,7 +460,7 @@ func (rd *reader) first() error {
 	s.First = rd.next
 	if pl := rd.info("PL"); pl != "" && !rd.rec.edited {
 		if s.First = player(pl); s.First == rules.None {
-			rd.repair(0, "PL[%s] is not a player: the first turn decides who begins", cut(strings.ToLower(pl), 20))
+			rd.repair(0, says("PL[{0}] is not a player: the first turn decides who begins", cut(strings.ToLower(pl), 20)))
 		}
 	}
 	if ts := rd.rec.Turns; len(ts) > 0 && ts[0].Kind != rules.Resign {

@@ -1,8 +1,6 @@
 package sgf
 
 import (
-	"fmt"
-
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -27,19 +25,25 @@ type Record struct {
 }
 
 // A Repair is something that a record says unclearly or not at all, and how it was
-// read: a single line of English.
+// read: a single line.
 type Repair struct {
 	Move int // of the record; 0: all of it
-	Text string
+	What rules.Saying
 }
 
-// String returns "move 97: what was done".
-func (r Repair) String() string {
+// Says returns "move 97: what was done".
+func (r Repair) Says() rules.Saying {
 	if r.Move == 0 {
-		return r.Text
+		return r.What
 	}
-	return fmt.Sprintf("move %d: %s", r.Move, r.Text)
+	return says("move {0}: {1}", r.Move, r.What)
 }
+
+// String returns what Says does, in English.
+func (r Repair) String() string { return r.Says().String() }
+
+// says makes a sentence, or an error, that a program can say in another language.
+func says(text string, args ...any) rules.Saying { return rules.Saying{Text: text, Args: args} }
 
 // A Turn is a turn of a record.
 type Turn struct {

@@ -201,7 +201,7 @@ func against(t *testing.T, text string) bool {
 	if err != nil {
 		return false // refused, with a reason
 	}
-	if slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return r.Text == noNode }) {
+	if slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return r.What.Text == noNode }) {
 		return false // where a record without its first semicolon begins is said, and anybody's guess
 	}
 	bad := func(format string, args ...any) {
@@ -212,7 +212,7 @@ func against(t *testing.T, text string) bool {
 		bad("%d×%d, and the second reader has %d×%d", rec.Setup.W, rec.Setup.H, g.w, g.h)
 		return true
 	}
-	if slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return strings.Contains(r.Text, "stones are set up: ") }) {
+	if slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return strings.Contains(r.What.Text, "stones are set up: ") }) {
 		if !g.edited {
 			bad("nothing is set up after a turn")
 		}
@@ -234,7 +234,7 @@ func against(t *testing.T, text string) bool {
 		}
 		g.stones[at] = rules.Black
 	}
-	customary := func(r Repair) bool { return strings.Contains(r.Text, "customary points") }
+	customary := func(r Repair) bool { return strings.Contains(r.What.Text, "customary points") }
 	if slices.ContainsFunc(rec.Repairs, customary) && len(g.stones) == 0 && (len(g.turns) == 0 || g.turns[0][0] == 'W') {
 		ps, _ := rules.HandicapPoints(g.w, g.h, rec.Setup.Handicap)
 		for _, p := range ps {
@@ -256,7 +256,7 @@ func against(t *testing.T, text string) bool {
 		c  rules.Color
 		ps []rules.Point
 	}{{rules.Black, rec.Setup.Black}, {rules.White, rec.Setup.White}} {
-		if slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return strings.Contains(r.Text, "in two ways at once") }) {
+		if slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return strings.Contains(r.What.Text, "in two ways at once") }) {
 			break
 		}
 		n := 0

@@ -57,7 +57,7 @@ func (rec *Record) Fitted() *Record {
 	if len(fit) != 1 {
 		said += ", the record is read as " + out.RU
 	}
-	out.Repairs = append(slices.Clip(rec.Repairs), Repair{Text: said})
+	out.Repairs = append(slices.Clip(rec.Repairs), Repair{What: says(said)})
 	return &out
 }
 
@@ -89,7 +89,7 @@ func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 	out := *rec
 	out.Turns, out.Repairs = slices.Clone(rec.Turns), slices.Clone(rec.Repairs)
 	repair := func(text string) {
-		out.Repairs = append(out.Repairs, Repair{Move: rec.number(len(rec.Turns) - 1), Text: text})
+		out.Repairs = append(out.Repairs, Repair{rec.number(len(rec.Turns) - 1), says(text)})
 	}
 	if g.Phase() == rules.Playing {
 		repair(fmt.Sprintf("the record ends without passes: they are assumed, because RE[%s] is a count", cut(rec.Info.Result, 40)))
