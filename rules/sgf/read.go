@@ -25,7 +25,8 @@ import (
 // stood on the customary points that is an error, because where they stood decides the game.
 //
 // All else that it has to guess is in [Record.Repairs]: the encoding, komi in words or the
-// units of a server, handicap stones that are not those of HA, stones that are set up after moves, two turns in one node, an end before the brackets close.
+// units of a server, handicap stones that are not those of HA, stones that are set up after
+// moves, two turns in one node, an end before the brackets close.
 //
 // The first turn decides who moves first, before it PL.
 //
