@@ -80,7 +80,8 @@ func shownChanges(r *Ruleset, seed uint64) string {
 	for range 8 {
 		s := r.Spec()
 		s.Name = "changed"
-		list, put := &s.Start, func() {}
+		var list *[]string
+		put := func() {}
 		switch m := []map[string][]string{s.Moves, s.Settle}[rnd.IntN(2)]; {
 		case len(m) > 0 && rnd.IntN(3) > 0:
 			keys := slices.Sorted(maps.Keys(m))
