@@ -99,15 +99,28 @@ func (rec *Record) Mended(r *rules.Ruleset) *Record {
 }
 
 // marked returns what the marks of territory say of the end of a game: a stone within
-// the territory of the other player is dead. It reports whether there are any.
+// the territory of the other player is dead, and so is one that has no liberty outside it,
+// because some programs mark empty points alone. It reports whether there are marks.
 func (rec *Record) marked(g *rules.Game) (e Ending, marked bool) {
 	if rec.territory == nil {
 		return e, false
 	}
 	b := g.Board()
+	filled := map[rules.Color]*rules.Board{}
+	for _, c := range []rules.Color{rules.Black, rules.White} {
+		f := b
+		for _, p := range b.Points() {
+			if b.At(p) == rules.None && rec.territory.At(p) == c {
+				f.Put(p, c)
+			}
+		}
+		filled[c] = &f
+	}
 	for _, p := range b.Points() {
-		if c := b.At(p); c != rules.None && rec.territory.At(p) == c.Opponent() {
-			e.Dead = append(e.Dead, p)
+		if c := b.At(p); c != rules.None {
+			if other := c.Opponent(); rec.territory.At(p) == other || filled[other].Liberties(p) == 0 {
+				e.Dead = append(e.Dead, p)
+			}
 		}
 	}
 	e.Accepted = true
