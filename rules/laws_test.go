@@ -201,7 +201,13 @@ func everything(g *Game) string {
 	if g.before != nil {
 		before = everything(g.before)
 	}
-	return fmt.Sprintf("%+v %+v\nafter %s", x, g.Score(), before)
+	var notes []string // without their keys, which are addresses
+	for _, v := range g.notes {
+		notes = append(notes, fmt.Sprintf("%+v", v))
+	}
+	slices.Sort(notes)
+	x.notes = nil
+	return fmt.Sprintf("%+v %v %+v\nafter %s", x, notes, g.Score(), before)
 }
 
 func conserved(t *testing.T, g *Game) {

@@ -46,6 +46,7 @@ func TestFile(t *testing.T) {
 		{false, []string{"a", "b"}, name + " has lines that nothing shows, or in another order"},
 		{true, []string{"a", "B"}, ""},
 		{false, []string{"a", "B"}, ""},
+		{true, []string{"a", "at 0x8e6390"}, "game 1 shows the address 0x8e6390"},
 	} {
 		if got := run(x.update, x.shown...); got != x.want {
 			t.Errorf("%q: %s\nwant %s", x.shown, got, x.want)
