@@ -26,7 +26,7 @@ func komi(value string) (p rules.Points, said string, err error) {
 	}
 	n, e := strconv.ParseFloat(strings.Replace(strings.TrimSpace(value), ",", ".", 1), 64)
 	if m := komis.FindStringSubmatch(fractions.Replace(strings.ToLower(value))); e != nil && m != nil {
-		if p, ok := amountOf(m[1:]); ok {
+		if p, _, ok := amountOf(m[1:]); ok {
 			return p, "in words", nil
 		}
 	}

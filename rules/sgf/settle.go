@@ -19,7 +19,7 @@ var usual = []*rules.Ruleset{&rules.Japanese, &rules.AGA}
 // was is a repair. It leaves a record alone that names rules, that tells no count
 // ("B+R") or that cannot be played to its end.
 func (rec *Record) Fitted() *Record {
-	if _, told := rec.told(); rec.RU != "" || !told {
+	if _, _, told := rec.told(); rec.RU != "" || !told {
 		return rec
 	}
 	var fit []string
@@ -74,7 +74,7 @@ func (rec *Record) Settled(r *rules.Ruleset) *Record { return rec.settled(r, tru
 
 // settled is Settled; unless it shall look closely, it gives the board no more than a glance.
 func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
-	_, told := rec.told()
+	_, _, told := rec.told()
 	if rec.Stopped != nil || !rec.Ending.empty() || !told && (rec.ours || rec.Winner() != rules.None || strings.EqualFold(rec.Info.Result, "void")) {
 		return rec
 	}
@@ -130,7 +130,7 @@ func (rec *Record) proposed(g *rules.Game, closely bool) (end *rules.Game, dead 
 		return end, dead, fits
 	}
 	b := g.Board()
-	_, told := rec.told()
+	_, _, told := rec.told()
 	if told {
 		if end, dead, fits := try(chains(b, rules.Glance(b, 1).Dead), nil); fits || !closely {
 			return end, dead, fits
@@ -173,7 +173,7 @@ func chains(b rules.Board, stones []rules.Point) []rules.Point {
 // Against compares a record's own result with its count under the ruleset that it names;
 // nil if it names no result, or g is no count.
 func (rec *Record) Against(g *rules.Game) *rules.Recorded {
-	want, told := rec.told()
+	want, stones, told := rec.told()
 	out := &rules.Recorded{Result: cut(rec.Info.Result, 40)}
 	if w := rec.Winner(); w != rules.None {
 		out.Winner = strings.ToLower(w.String())
@@ -185,9 +185,12 @@ func (rec *Record) Against(g *rules.Game) *rules.Recorded {
 		return out
 	}
 	same := rec.says(g.Score().Margin())
-	if out.Agrees = &same; !same {
+	switch out.Agrees = &same; {
+	case !same:
 		off := want - g.Score().Margin()
 		out.Off, out.Why = &off, rec.whyOff(g, want)
+	case stones:
+		out.Why = "in stones of two points each"
 	}
 	return out
 }
@@ -263,9 +266,9 @@ var fractions = strings.NewReplacer("又", "", " 1/2", ".5", "1/4", ".25", "1/2"
 
 // amountOf reads the groups of a match of amount. Quarters of points, and 子, are stones, of
 // two points each.
-func amountOf(m []string) (n rules.Points, ok bool) {
+func amountOf(m []string) (n rules.Points, stones, ok bool) {
 	if len(m[0]) > 3 || m[0]+m[1]+m[2] == "" {
-		return 0, false
+		return 0, false, false
 	}
 	whole, _ := strconv.Atoi("0" + m[0])
 	part, ok := map[string]int{"": 0, "25": 1, "5": 2, "75": 3}[strings.TrimRight(m[1], "0")]
@@ -273,10 +276,10 @@ func amountOf(m []string) (n rules.Points, ok bool) {
 	if m[2]+m[3] != "" { // ½ and 半
 		quarters += 2
 	}
-	if quarters%2 == 1 || m[4] != "" {
+	if stones = quarters%2 == 1 || m[4] != ""; stones {
 		quarters *= 2
 	}
-	return rules.Points(quarters/2) * rules.Half, ok
+	return rules.Points(quarters/2) * rules.Half, stones, ok
 }
 
 // Winner returns who won by RE, however that came about; None if it does not say.
@@ -291,23 +294,24 @@ func (rec *Record) Winner() rules.Color {
 }
 
 // told reads RE where it tells a count: "B+2.5", "White + 4", "0", "Draw", "黑胜1又3/4子".
-func (rec *Record) told() (margin rules.Points, ok bool) {
+// The margin is in points, also where RE tells it in stones.
+func (rec *Record) told() (margin rules.Points, stones, ok bool) {
 	re := strings.ToLower(rec.Info.Result)
 	if slices.Contains(draws, re) {
-		return 0, true
+		return 0, false, true
 	}
 	m := counts.FindStringSubmatch(fractions.Replace(re))
 	if m == nil {
-		return 0, false
+		return 0, false, false
 	}
-	if margin, ok = amountOf(m[1:]); rec.Winner() == rules.White {
+	if margin, stones, ok = amountOf(m[1:]); rec.Winner() == rules.White {
 		margin = -margin
 	}
-	return margin, ok
+	return margin, stones, ok
 }
 
 // says reports whether RE tells a margin.
 func (rec *Record) says(margin rules.Points) bool {
-	want, told := rec.told()
+	want, _, told := rec.told()
 	return told && margin == want
 }

@@ -89,7 +89,7 @@ func TestRealGamesFitted(t *testing.T) {
 			}
 			dead = append(dead, p)
 		}
-		margin, counted := rec.told()
+		margin, _, counted := rec.told()
 		if !counted {
 			continue
 		}
@@ -191,12 +191,12 @@ func TestAgainst(t *testing.T) {
 		"RU[japanese]RE[B+14]" + odd:                       "B+14, 10 more for Black: other stones were dead, or turns are missing",
 		"RU[japanese]RE[B+6]" + doomed + "TB[aa]":          "B+6, 11 more for Black: it comes out if A4 is dead",
 		"RU[japanese]RE[W+5]" + doomed + ";TB[aa:be]":      "W+5, 11 more for White: it comes out if none is dead",
-		"RU[japanese]RE[黑胜2子]" + odd:                       "黑胜2子, as counted",
+		"RU[japanese]RE[黑胜2子]" + odd:                       "黑胜2子, in stones of two points each, as counted",
 		"RU[japanese]RE[B+R]" + odd:                        "B+R",
 		"RU[japanese]RE[B+4]" + walls + ";B[ab];W[];B[ab]": "B+4", // it is not counted
 		"RU[japanese]RE[B+3]" + walls + ";AW[aa];B[];W[]":  "B+3, 3 more for White: what was captured or passed before stones were set up does not count",
 		"RU[aga]RE[B+2.5]" + odd:                           "B+2.5, 2½ more for White: in stones, which are two points each, it comes out",
-		"RU[aga]KM[7.5]RE[W+1.25]" + odd:                   "W+1.25, as counted",
+		"RU[aga]KM[7.5]RE[W+1.25]" + odd:                   "W+1.25, in stones of two points each, as counted",
 		"RU[japanese]RE[?]" + odd:                          "",
 		"RU[japanese]" + odd:                               "",
 	} {
@@ -231,7 +231,7 @@ func TestTold(t *testing.T) {
 		if w := rec.Winner(); w != rules.None {
 			got = w.String()
 		}
-		if m, told := rec.told(); told {
+		if m, _, told := rec.told(); told {
 			got += " " + m.String()
 		}
 		if got != want {
