@@ -131,7 +131,7 @@ func (e Ending) words() rules.Saying {
 	if len(e.Dead) == 0 {
 		return says("no stone is dead")
 	}
-	return says("dead are {0}", rules.Names(e.Dead))
+	return says("dead stones at {0}", rules.Names(e.Dead))
 }
 
 // Before returns the record up to a turn that a ruleset forbids, and stopped by that.
