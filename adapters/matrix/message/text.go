@@ -42,7 +42,7 @@ const (
 // are links, as are people; commands begin with "!", since clients take what begins with a slash for
 // their own and never send it.
 func written(text string, inThread bool) []span {
-	text = strings.NewReplacer(holeBegin, "", holeEnd, "").Replace(text)
+	text = strings.NewReplacer(holeBegin, "", holeEnd, "").Replace(strings.ToValidUTF8(text, "\ufffd"))
 	var links []span
 	hole := func(s span) string {
 		links = append(links, s)
@@ -54,11 +54,11 @@ func written(text string, inThread bool) []span {
 		}
 		return hole(span{nameOf(outbox.User{ID: user, Name: name}), id.UserID(user).URI().MatrixToURL()})
 	}, Command: bot.Typed("!"), Room: func(where bot.Place, words string) string {
-		href := link(where)
-		if href == "" {
+		href, words := link(where), clean(words)
+		if href == "" || words == "" { // nobody could press a link without words
 			return words
 		}
-		return hole(span{clean(words), href})
+		return hole(span{words, href})
 	}})
 	var out []span
 	for {
