@@ -159,7 +159,7 @@ func (g *Game) touchesSeki(r Region) bool {
 // counted by territory and by agreement, komi and N-1 for N handicap stones
 // included, and reports whether the two agree, as they do in aga.
 func (g *Game) AreaAgrees() (Points, bool) {
-	if g.phase != Over || !g.agreed[Black] || !g.agreed[White] || g.rules.Theorem != "A" {
+	if !g.agreed[Black] || !g.agreed[White] || g.rules.Theorem != "A" {
 		return 0, false
 	}
 	m := Points(g.board.Area())*One - g.setup.Komi - Points(max(g.setup.Handicap-1, 0))*One

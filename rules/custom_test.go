@@ -171,6 +171,15 @@ func TestSentencesHoldBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, start := range [][]string{{}, {OneButton.Name}, {TwoButtons.Name}, {"3 buttons lie on the table"}} {
+		s := Spec{Name: "x", Base: "button", Start: start}
+		if len(start) == 0 {
+			s.Moves = map[string][]string{"pass": append([]string{LayAnotherButton.Name}, ButtonGo.Spec().Moves["pass"]...)}
+		}
+		if _, err := compose(s); err != nil {
+			t.Error(start, err)
+		}
+	}
 	g, err := Replay(laid, Setup{W: 3, H: 3}, moves(t, 3, 3, Black, "pass pass pass pass pass pass pass pass"))
 	if err != nil || g.Table() != mostButtons {
 		t.Errorf("%d buttons on the table, %v", g.Table(), err)

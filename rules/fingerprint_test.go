@@ -17,13 +17,27 @@ import (
 func TestFingerprints(t *testing.T) {
 	f := fingerprint.Open(t, "testdata/fingerprints.txt", *update)
 	for _, r := range Catalogue {
-		for seed := range uint64(8) {
+		for seed := range uint64(16) {
 			f.Add(r.Name, seed, shownGame(t, r, seed))
 		}
 		f.Add(r.Name+", the ruleset", 0, shownRuleset(r))
 		for seed := range uint64(3) {
 			f.Add(r.Name+", changed", seed, shownChanges(r, seed))
 		}
+		f.Add(r.Name+", crossed", 0, shownCrossed(t, r))
+	}
+	for seed := range uint64(40) {
+		f.Add("typed", seed, shownTyped(seed))
+	}
+	for w := range 26 {
+		var out strings.Builder
+		for h := range 26 {
+			for n := -1; n < 11; n++ {
+				ps, err := HandicapPoints(w, h, n)
+				fmt.Fprintln(&out, h, n, ps, err)
+			}
+		}
+		f.Add("handicap on boards of so many columns", uint64(w), out.String())
 	}
 }
 
@@ -54,11 +68,113 @@ func shownGame(t *testing.T, r *Ruleset, seed uint64) string {
 				say("%v %v %v", next.Phase(), next.ToPlay(), next.Entries()[len(g.Entries()):])
 			}
 		}
-		closed, err := Close(&AGA, g.Setup(), g.Log(), nil, nil)
+		closed, err := Close(Catalogue[rnd.IntN(len(Catalogue))], g.Setup(), g.Log(), rnd.stones(g), rnd.stones(g))
 		if say("closed: %v", err); err == nil {
 			say("%+v", closed.Score())
 		}
+		settled, err := g.Settled(rnd.stones(g), rnd.stones(g))
+		if say("settled: %v", err); err == nil {
+			say("%+v", settled.Score())
+		}
+		lifted := g.Lift(rnd.stones(g))
+		say("lifted: %v %d %d", lifted.Board(), lifted.Captured(Black), lifted.Captured(White))
+		for _, c := range []Color{Black, White} {
+			say("%d placements, agreed %v %v, prisoners %d", g.Placements(c), g.HasAgreed(c), g.AcceptedNoResult(c), g.Captured(c))
+		}
+		say("%s, may void %v, estimable %v, dead %v, seki %v, counted %v, taken %v", g.Proof(), g.MayEndWithoutResult(), g.Estimable(), g.Dead(), g.Seki(), g.Counted(), g.Taken())
+		for _, n := range []int{-1, 0, rnd.IntN(g.Turns() + 1), g.Turns() + 2} {
+			at := g.At(n)
+			say("at %d: %d turns, %s, entries %v", n, at.Turns(), at.Proof(), g.EntriesOf(n))
+		}
 	})
+	return out.String()
+}
+
+// shownCrossed returns what is made of a ruleset that has a part of each of the others.
+func shownCrossed(t *testing.T, r *Ruleset) string {
+	var out strings.Builder
+	for i, other := range Catalogue {
+		part := (i + len(r.Name)) % 7
+		s, from := r.Spec(), other.Spec()
+		s.Name, s.Base, s.Aim, s.Pass = "crossed", "", "", ""
+		switch part {
+		case 0:
+			s.Start = from.Start
+		case 1:
+			s.Settle, s.Agreed = from.Settle, from.Agreed
+		case 2:
+			s.Count = from.Count
+		case 3:
+			s.Say = from.Say
+			for k, list := range s.Moves {
+				longer := strings.NewReplacer(TwoPasses.Name, Passes(3).Name).Replace(strings.Join(list, "\n"))
+				s.Moves[k] = strings.Split(longer, "\n")
+			}
+		case 4:
+			s.Closing = from.Closing
+		default:
+			kinds := slices.Sorted(maps.Keys(from.Moves))
+			k := kinds[(i+part)%len(kinds)]
+			s.Moves[k] = from.Moves[k]
+			if part == 6 {
+				delete(s.Moves, []string{"pass", "button", "resign"}[i%3])
+			}
+		}
+		made, err := Custom(s)
+		fmt.Fprintln(&out, other.Name, part, err)
+		if err != nil {
+			continue
+		}
+		fmt.Fprintln(&out, shownRuleset(made))
+		rnd := table{rand.New(rand.NewPCG(uint64(i), 47)), 0.3}
+		g, err := New(made, rnd.setup(made))
+		for range 12 {
+			if err != nil || len(g.Legal()) == 0 {
+				break
+			}
+			turns := g.Legal()
+			if g, err = g.Play(turns[rnd.IntN(len(turns))]); err == nil {
+				fmt.Fprintln(&out, everything(g), g.Says(), g.Views())
+			}
+		}
+		fmt.Fprintln(&out, err)
+	}
+	return out.String()
+}
+
+// shownTyped returns what is read from what somebody types, and what is said of it.
+func shownTyped(seed uint64) string {
+	var out strings.Builder
+	rnd := rand.New(rand.NewPCG(seed, 61))
+	pieces := strings.Fields("a E i J t z 0 1 5 9 10 19 25 99 - + . , ½ .5 1/2 6½ 6.5 pass button resign dead A1 Z9 rules go igo aga japan chinese two button half pass " +
+		"ultimate area territory ikeda ing 中国 日本 규칙 ルール @2 @9 x é _ “ : / ?")
+	for range 40 {
+		var b strings.Builder
+		for range rnd.IntN(4) {
+			b.WriteString(pieces[rnd.IntN(len(pieces))])
+			if rnd.IntN(3) == 0 {
+				b.WriteByte(' ')
+			}
+		}
+		typed, other := b.String(), pieces[rnd.IntN(len(pieces))]
+		if rnd.IntN(3) == 0 {
+			typed = Catalogue[rnd.IntN(len(Catalogue))].Name
+			at := rnd.IntN(len(typed))
+			typed = typed[:at] + other + typed[at+rnd.IntN(len(typed)-at):]
+		}
+		w, h := 1+rnd.IntN(25), 1+rnd.IntN(25)
+		point, err := ParsePoint(typed, w, h)
+		fmt.Fprintf(&out, "%q on %d×%d: %v %v\n", typed, w, h, point, err)
+		points, err := ParsePoints(typed)
+		fmt.Fprintln(&out, points, points.Decimal(), err)
+		turn, err := ParseTurn(typed, w, h)
+		fmt.Fprintln(&out, turn, turn.Words(), err)
+		found, err := Find(typed)
+		fmt.Fprintln(&out, found != nil, err, About(typed), Known(typed), Distance(typed, other), Shorten(typed, rnd.IntN(8)))
+		if found != nil {
+			fmt.Fprintln(&out, found.Name)
+		}
+	}
 	return out.String()
 }
 
@@ -79,7 +195,7 @@ func shownChanges(r *Ruleset, seed uint64) string {
 	}
 	for range 8 {
 		s := r.Spec()
-		s.Name = "changed"
+		s.Name, s.Aim, s.Pass = "changed", "", ""
 		var list *[]string
 		put := func() {}
 		switch m := []map[string][]string{s.Moves, s.Settle}[rnd.IntN(2)]; {

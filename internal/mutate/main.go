@@ -34,7 +34,7 @@ var judge = map[string]bool{"rules/estimate.go": true, "rules/playout.go": true,
 // only read large or many records.
 const (
 	slow = "TestReasonsCiteWhatWasPlayed|TestReasonsAddUp|TestRecordsKeepTheGame$|TestGroups|TestVariants|TestPerftTables|" +
-		"TestCatalogueInItsOwnWords|TestNoShorterEarlyPass|TestNoFlipIsMissing|TestSecondReader|TestReachablePositions|TestCompleteTrompTaylorGames"
+		"TestCatalogueInItsOwnWords|TestFingerprints|TestNoShorterEarlyPass|TestNoFlipIsMissing|TestSecondReader|TestReachablePositions|TestCompleteTrompTaylorGames"
 	never = "TestJudge|TestEstimate|TestPlayout|TestHostile|TestRealGames|TestLongestGames|Benchmark"
 )
 

@@ -156,8 +156,10 @@ func (rec *Record) Compare(c Count) []Row {
 	own, _, _ := rec.Ruleset()
 	var rows []Row
 	all := slices.Clone(rules.Catalogue)
-	if i := slices.IndexFunc(all, func(r *rules.Ruleset) bool { return own != nil && r.Name == own.Name }); i >= 0 {
-		all[i] = own // it may be an earlier version
+	for i, r := range all {
+		if own != nil && r.Name == own.Name {
+			all[i] = own // it may be an earlier version
+		}
 	}
 	for _, r := range append(slices.Clip(c.Also), own) {
 		if r != nil && !slices.ContainsFunc(all, func(x *rules.Ruleset) bool { return sameRules(x, r) }) {

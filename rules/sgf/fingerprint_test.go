@@ -27,8 +27,10 @@ func TestFingerprints(t *testing.T) {
 	for seed := range uint64(60) {
 		f.Add("game", seed, shownGame(t, seed))
 	}
-	for seed := range uint64(150) {
+	for seed := range uint64(300) {
 		f.Add("record", seed, shownRecord(damaged(t, seed)))
+	}
+	for seed := range uint64(150) {
 		f.Add("diagram", seed, shownDiagram(seed))
 		f.Add("encoding", seed, shownEncoding(seed))
 	}
@@ -47,7 +49,8 @@ func shownGame(t *testing.T, seed uint64) string {
 	}
 	out.Write(file.Bytes())
 	rec := Of(g)
-	for _, c := range []Count{{}, {DefaultKomi: true}, {Stop: true, Move: len(rec.Turns) / 2}, {Dead: g.Dead()}} {
+	for _, c := range []Count{{}, {DefaultKomi: true}, {Stop: true, Move: len(rec.Turns) / 2}, {Dead: g.Dead()},
+		{Dead: g.Dead(), Seki: []rules.Point{}}, {Also: []*rules.Ruleset{threePasses(t)}}} {
 		rows := rec.Compare(c)
 		a, pass, button, ok := rec.Reading(rows)
 		say("%d %d %d %v", a, pass, button, ok)
@@ -57,6 +60,9 @@ func shownGame(t *testing.T, seed uint64) string {
 			if row.Err == nil && row.Game.Score() != nil {
 				black, white := row.Board()
 				say("%v, unfinished %v, board %d %d", row.Reasons(), row.Unfinished(), black, white)
+				if above := rows[rnd.IntN(len(rows))]; above.Err == nil && above.Game.Score() != nil {
+					say("since %s: %v", above.Rules.Name, row.Since(above))
+				}
 			}
 		}
 		for _, all := range []bool{false, true} {
@@ -110,7 +116,8 @@ func shownReading(rec *Record) string {
 	}
 	if g != nil && g.Score() != nil {
 		said := rec.Against(g)
-		say("%+v %s, %s", g.Score(), g.Result(), said.Words())
+		stored, _ := json.Marshal(said)
+		say("%+v %s, %s %s", g.Score(), g.Result(), said.Words(), stored)
 	}
 	return out.String()
 }
@@ -200,5 +207,11 @@ func shownEncoding(seed uint64) string {
 	if err != nil {
 		return err.Error()
 	}
-	return shownRecord(data)
+	for range rnd.IntN(4) - 1 { // as by a program that cuts text at a number of bytes
+		at := len("(;GM[1]") + rnd.IntN(len(data)-len("(;GM[1]"))
+		data = append(data[:at], data[min(len(data), at+1+rnd.IntN(2)):]...)
+	}
+	wrong, right := broken(data)
+	decoded, assumed := decode(data)
+	return fmt.Sprintf("%d wrong, %d right, ASCII %v, %q %v\n%s", wrong, right, ascii(data), decoded, assumed, shownRecord(data))
 }
