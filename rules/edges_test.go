@@ -773,3 +773,64 @@ func TestWhoMayDeclareADraw(t *testing.T) {
 		t.Error(g.Result())
 	}
 }
+
+// A game has bounds, and what ends it is possible at them.
+func TestBounds(t *testing.T) {
+	for komi, ok := range map[Points]bool{MaxKomi: true, -MaxKomi: true, MaxKomi + Half: false, -MaxKomi - Half: false} {
+		if _, err := New(&AGA, Setup{W: 2, H: 2, Komi: komi}); (err == nil) != ok {
+			t.Errorf("komi %v: %v", komi, err)
+		}
+	}
+	// A setup is the game's own.
+	black, white := []Point{{0, 0}}, []Point{{1, 1}}
+	set, err := New(&AGA, Setup{W: 3, H: 3, Black: black, White: white})
+	if err != nil {
+		t.Fatal(err)
+	}
+	black[0], white[0] = Point{2, 0}, Point{0, 2}
+	if s := set.Setup(); s.Black[0] != (Point{0, 0}) || s.White[0] != (Point{1, 1}) {
+		t.Errorf("the setup has become %v %v", s.Black, s.White)
+	}
+
+	try := func(b *Builder, turns ...Turn) {
+		t.Helper()
+		for _, turn := range turns {
+			if err := b.Play(turn); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	refuses := func(g *Game, turn Turn, want error) {
+		t.Helper()
+		if _, err := g.Play(turn); !errors.Is(err, want) {
+			t.Errorf("%v after %d turns: %v, want %v", turn, g.Turns(), err, want)
+		}
+	}
+	start, _ := New(&AGA, Setup{W: 2, H: 2})
+	b := start.Build()
+	for range MaxTurns / 2 {
+		try(b, Turn{Kind: Pass, By: Black}, Turn{Kind: Pass, By: White}, Turn{Kind: Resume, By: Black})
+	}
+	g := b.Game()
+	refuses(g, Turn{Kind: Pass, By: Black}, ErrTooLong)
+	refuses(g, Turn{Kind: Place, By: Black}, ErrTooLong)
+	refuses(g, Turn{Kind: Resign, By: Black}, nil)
+
+	b = start.Build()
+	stone := []Point{{0, 0}}
+	try(b, Turn{By: Black, At: stone[0]}, Turn{Kind: Pass, By: White}, Turn{Kind: Pass, By: Black})
+	if b.Phase() != Settling {
+		try(b, Turn{Kind: Pass, By: White})
+	}
+	for range MaxTurns / 2 {
+		try(b, Turn{Kind: MarkDead, By: White, Dead: stone}, Turn{Kind: Unmark, By: Black, Dead: stone})
+	}
+	g = b.Game()
+	for kind, want := range map[Kind]error{MarkDead: ErrTooLong, MarkSeki: ErrTooLong, Unmark: ErrTooLong, AcceptScore: nil, Resume: nil, Resign: nil} {
+		turn := Turn{Kind: kind, By: White}
+		if kind.marks() {
+			turn.Dead = stone
+		}
+		refuses(g, turn, want)
+	}
+}

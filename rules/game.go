@@ -195,7 +195,7 @@ func New(r *Ruleset, s Setup) (*Game, error) {
 	g.setup.Black, g.setup.White = slices.Clone(s.Black), slices.Clone(s.White)
 	if g.toPlay == None {
 		g.toPlay = Black
-		if s.Handicap >= 2 {
+		if s.Handicap != 0 {
 			g.toPlay = White
 		}
 	}

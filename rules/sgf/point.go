@@ -37,10 +37,7 @@ func point(value string, h int) (rules.Point, error) {
 
 // line returns the number of the line that a letter names: a is 0, A is 26.
 func line(c byte) int {
-	if c >= 'a' {
-		return int(c - 'a')
-	}
-	return int(c-'A') + 26
+	return strings.IndexByte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", c)
 }
 
 // isPass reports whether a move to value is a pass: nothing, and up to 19×19
