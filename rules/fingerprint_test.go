@@ -107,7 +107,7 @@ func shownCrossed(t *testing.T, r *Ruleset) string {
 		case 3:
 			s.Say = from.Say
 			for k, list := range s.Moves {
-				longer := strings.NewReplacer(TwoPasses.Name, Passes(3).Name).Replace(strings.Join(list, "\n"))
+				longer := strings.NewReplacer(TwoPasses.Name, Passes(1+i%4).Name).Replace(strings.Join(list, "\n"))
 				s.Moves[k] = strings.Split(longer, "\n")
 			}
 		case 4:
@@ -181,7 +181,7 @@ func shownTyped(seed uint64) string {
 // shownRuleset returns all that a ruleset says of itself.
 func shownRuleset(r *Ruleset) string {
 	stored, _ := json.Marshal(r.Spec())
-	return strings.Join([]string{r.ID(), r.Book(), string(stored), r.Aim, r.PassCost, r.Stored(), About(r.Title)}, "\n")
+	return strings.Join([]string{r.ID(), r.Book(), string(stored), r.Aim, r.PassCost, r.measuredPassCost(), r.Stored(), About(r.Title)}, "\n")
 }
 
 // shownChanges returns what is made of a ruleset of which something has been changed: the

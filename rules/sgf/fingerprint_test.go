@@ -49,7 +49,10 @@ func shownGame(t *testing.T, seed uint64) string {
 	}
 	out.Write(file.Bytes())
 	rec := Of(g)
-	for _, c := range []Count{{}, {DefaultKomi: true}, {Stop: true, Move: len(rec.Turns) / 2}, {Dead: g.Dead()},
+	b := g.Board()
+	one := slices.DeleteFunc(b.Points(), func(p rules.Point) bool { return b.At(p) == rules.None })
+	one = one[:min(1, len(one))]
+	for _, c := range []Count{{}, {Dead: one}, {DefaultKomi: true}, {Stop: true, Move: len(rec.Turns) / 2}, {Dead: g.Dead()},
 		{Dead: g.Dead(), Seki: []rules.Point{}}, {Also: []*rules.Ruleset{threePasses(t)}}} {
 		rows := rec.Compare(c)
 		a, pass, button, ok := rec.Reading(rows)

@@ -113,6 +113,7 @@ func TestEdited(t *testing.T) {
 		"(;SZ[9];B[ee];AB[ee];W[cc])":                   " / : Black to play E5 C7", // it stands already
 		"(;SZ[9];B[ba];W[aa];B[ab];AW[cc];W[gg])":       "A8 B9 / C7: White to play G3: move 3" + said,
 		"(;SZ[9];B[ee];AB[aa];W[cc];AW[ii];B[bb]W[hh])": "E5 A9 / J1 C7: Black to play B8 H2: move 1" + said + "; move 2" + said + "; move 4: two turns stand in one node: they are read in their order",
+		"(;SZ[9];B[ab];AW[bb][ac];W[cc])":               "A8 / A7 B8: White to play C7: move 1" + said,
 		"(;SZ[9]HA[2]AB[cc][gg];W[ee];AB[aa];B[bb])":    "G3 C7 A9 / E5: Black to play B8: move 1" + said,
 	} {
 		rec := read(t, record)
