@@ -154,19 +154,7 @@ func damaged(t *testing.T, seed uint64) []byte {
 		"TB[aa:bb]", "TW[cc]", "XT[resume]", "XD[C3]", "XT[accept]", "XS[D4]", "C[a \\] b]", "Black[hh]", " ", "x", "\n", "\xff", "PB[\u3042]"}
 	rnd, text := rand.New(rand.NewPCG(seed, 51)), string(data)
 	for range rnd.IntN(5) {
-		at := rnd.IntN(len(text) + 1)
-		switch rest := len(text) - at; rnd.IntN(4) {
-		case 0:
-			text = text[:at] + text[at+min(rest, 1+rnd.IntN(8)):]
-		case 1:
-			n := min(rest, 1+rnd.IntN(30))
-			text = text[:at+n] + text[at:]
-		default:
-			if i := strings.IndexByte(text[at:], ']'); i >= 0 && rnd.IntN(2) == 0 {
-				at += i + 1
-			}
-			text = text[:at] + pieces[rnd.IntN(len(pieces))] + text[at:]
-		}
+		text = damage(rnd, text, pieces)
 	}
 	return []byte(text)
 }

@@ -280,6 +280,23 @@ func against(t *testing.T, text string) bool {
 	return true
 }
 
+// damage makes one change of a text: it takes something away, says it twice, or puts a piece
+// in, often after a value.
+func damage(rnd *rand.Rand, text string, pieces []string) string {
+	at := rnd.IntN(len(text) + 1)
+	switch rest := len(text) - at; rnd.IntN(4) {
+	case 0:
+		return text[:at] + text[at+min(rest, 1+rnd.IntN(8)):]
+	case 1:
+		n := min(rest, 1+rnd.IntN(30))
+		return text[:at+n] + text[at:]
+	}
+	if i := strings.IndexByte(text[at:], ']'); i >= 0 && rnd.IntN(2) == 0 {
+		at += i + 1
+	}
+	return text[:at] + pieces[rnd.IntN(len(pieces))] + text[at:]
+}
+
 // Two readers that share nothing make the same game of records, also of records that were
 // damaged, or the first says what it has repaired.
 func TestSecondReader(t *testing.T) {
@@ -309,16 +326,7 @@ func TestSecondReader(t *testing.T) {
 	for range all {
 		text := texts[rnd.IntN(len(texts))]
 		for range 1 + rnd.IntN(4) {
-			at := rnd.IntN(len(text) + 1)
-			switch rest := len(text) - at; rnd.IntN(4) {
-			case 0:
-				text = text[:at] + text[at+min(rest, 1+rnd.IntN(8)):]
-			case 1:
-				n := min(rest, 1+rnd.IntN(30))
-				text = text[:at+n] + text[at:]
-			default:
-				text = text[:at] + pieces[rnd.IntN(len(pieces))] + text[at:]
-			}
+			text = damage(rnd, text, pieces)
 		}
 		if utf8.ValidString(text) && against(t, text) { // what damage does to other encodings is not for the second reader
 			both++
