@@ -75,6 +75,7 @@ type Config struct {
 	Token        bot.Secret       // without a password a lost device cannot be replaced
 	RecoveryKey  bot.Secret       // of the account's cross-signing; empty: made if there is none
 	RecoveryFile string           // where the bot keeps recovery keys that it makes; empty: nowhere
+	LoginFile    string           // where Check keeps its login for the bot; empty: nowhere
 	Allow        []string         // who may invite: users, servers or rooms; empty: everybody
 	Owners       []string         // who may verify the bot by emoji
 	Profile      Profile          // of the account
@@ -345,7 +346,7 @@ func (a *Adapter) login(ctx context.Context) (*device.Device, error) {
 
 func (a *Adapter) deviceConfig() device.Config {
 	c := a.cfg
-	return device.Config{Homeserver: c.Homeserver, User: c.User, Password: c.Password, Token: c.Token, RecoveryKey: c.RecoveryKey, RecoveryFile: c.RecoveryFile,
+	return device.Config{Homeserver: c.Homeserver, User: c.User, Password: c.Password, Token: c.Token, RecoveryKey: c.RecoveryKey, RecoveryFile: c.RecoveryFile, LoginFile: c.LoginFile,
 		DB: c.DB, Name: "Halfpoint", Dial: c.Dial, OldCopy: a.wentBack, Log: a.log, Waiting: a.away}
 }
 

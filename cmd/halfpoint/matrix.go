@@ -25,7 +25,8 @@ import (
 func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.Config {
 	m := s.Matrix
 	return matrix.Config{
-		Homeserver: m.Homeserver, User: m.User, Password: m.Password, Token: m.Token, RecoveryKey: m.RecoveryKey, RecoveryFile: recoveryFile(s.Database),
+		Homeserver: m.Homeserver, User: m.User, Password: m.Password, Token: m.Token, RecoveryKey: m.RecoveryKey,
+		RecoveryFile: beside(s.Database, ".recovery-key"), LoginFile: beside(s.Database, ".matrix-login"),
 		Allow: m.Allow, Owners: m.Owners, Person: s.Limits.Person, Room: s.Limits.Channel, DB: db, Log: log,
 	}
 }
@@ -60,13 +61,13 @@ func icon() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// recoveryFile returns the path of the file with the recovery key of the bot's account on
-// Matrix. It is named after the database, since a folder may hold several.
-func recoveryFile(database string) string {
+// beside returns the path of a file that is named after the database, since a folder may
+// hold several; none for a database in memory.
+func beside(database, ending string) string {
 	if database == store.Memory {
 		return ""
 	}
-	return database + ".recovery-key"
+	return database + ending
 }
 
 // matrixAdapters returns the adapter of Matrix, none if it is not configured, and a

@@ -29,8 +29,8 @@ func uiaSession(body []byte) (string, error) {
 }
 
 // Check returns lines that say what works and what is missing, as `halfpoint config
-// check` prints them, and an error for what keeps the bot from working. It logs in
-// if it has to, and then out again; it changes nothing. Where nothing is wrong it calls
+// check` prints them, and an error for what keeps the bot from working. If it has to log
+// in, it keeps the login in LoginFile, or else logs out again; it changes nothing else. Where nothing is wrong it calls
 // then, which may be nil, while it is logged in, and adds what that returns. DB may
 // be nil.
 func Check(ctx context.Context, c Config, then func(context.Context, *mautrix.Client) ([]string, error)) (lines []string, err error) {
@@ -70,7 +70,13 @@ func check(ctx context.Context, c *Config, then func(context.Context, *mautrix.C
 	if err != nil {
 		return lines, err
 	}
+	left := false
 	if how == byPassword {
+		if left, err = d.keepLogin(); err != nil {
+			say("%v", err) // then as without a file
+		}
+	}
+	if how == byPassword && !left {
 		defer func() {
 			_, out := d.Client.Logout(context.WithoutCancel(ctx))
 			if out != nil && err == nil {
@@ -116,7 +122,7 @@ func (d *Device) checkKeys(ctx context.Context, kept *row, how login, say func(f
 	recovery := !c.RecoveryKey.IsZero() || !made.IsZero()
 	master, exists := answer.MasterKeys[d.Client.UserID]
 	var device id.DeviceID
-	if how != byPassword {
+	if how != byPassword && how != byCheck {
 		device = d.Client.DeviceID
 	}
 	_, known := answer.DeviceKeys[d.Client.UserID][device]
@@ -167,7 +173,8 @@ type login string
 const (
 	byKept     login = "with the device of the last time"
 	byToken    login = "with the token"
-	byPassword login = "with the password (and out again)"
+	byCheck    login = "with the login of the last check, so the password is not tried"
+	byPassword login = "with the password"
 	byBrowser  login = "through the browser, later"
 	byRenewal  login = "through the browser, with a token that is over"
 )
@@ -188,6 +195,9 @@ func (d *Device) checkLogin(ctx context.Context, kept *row) (login, error) {
 	}
 	switch {
 	case !c.Password.IsZero() && (!c.Token.IsZero() || d.passwords(ctx)):
+		if there, err := d.useLogin(ctx); there || err != nil {
+			return byCheck, err
+		}
 		return byPassword, d.password(ctx, "")
 	case c.Token.IsZero():
 		_, err := d.grants(ctx)

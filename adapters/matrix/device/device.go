@@ -46,6 +46,9 @@ type Config struct {
 	// RecoveryFile is where the bot keeps recovery keys that it makes. If it is empty they
 	// last as long as the Device.
 	RecoveryFile string
+	// LoginFile is where Check keeps its login for Open, which takes it over. If it is empty
+	// Check logs out again.
+	LoginFile string
 	// DB holds the device, mautrix's state store and the keys. It is not closed
 	// by Device. On SQLite it should be synchronous=FULL: after a power cut keys
 	// that were used must not be used again.
@@ -291,6 +294,11 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 	}
 	switch {
 	case !c.Password.IsZero() && (!c.Token.IsZero() || d.passwords(ctx)):
+		if taken, err := d.takeLogin(ctx); err != nil {
+			return err
+		} else if taken {
+			break
+		}
 		if err := d.password(ctx, ""); err != nil {
 			return err
 		}

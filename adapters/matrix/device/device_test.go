@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -571,6 +574,83 @@ func TestCheck(t *testing.T) {
 		s.Config.Homeserver = "http://127.0.0.1:1"
 		if _, err := Check(ctx, s.Config, nil); err == nil || !strings.HasPrefix(err.Error(), "matrix.homeserver: http://127.0.0.1:1 does not answer") {
 			t.Errorf("no server: %v", err)
+		}
+	})
+}
+
+// Homeservers allow few logins, so a check leaves its own to the next one and to the bot.
+func TestCheckKeepsLogin(t *testing.T) {
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
+		proxy := server.Proxy(t)
+		s := account(t, server, proxy.URL, server.Register(t, "Bot"))
+		s.LoginFile = s.path + ".matrix-login"
+		checks := func(how string) {
+			t.Helper()
+			if lines, err := Check(ctx, s.Config, nil); err != nil || !strings.Contains(strings.Join(lines, "\n"), how) {
+				t.Fatalf("want %q: %v %q", how, err, lines)
+			}
+		}
+		checks("with the password")
+		list := s.devices(server)
+		if len(list) != 1 {
+			t.Fatalf("devices after the check: %v", list)
+		}
+		if info, err := os.Stat(s.LoginFile); err != nil || info.Mode().Perm() != 0o600 {
+			t.Fatalf("the file of the login: %v %v", info, err)
+		}
+		proxy.Once(matrixtest.On("POST", "/login$"), matrixtest.TooMany(330*time.Second))
+		checks("with the login of the last check")
+		s.User = "@other:" + s.user.ID.Homeserver() // another account needs a login of its own
+		if _, err := Check(ctx, s.Config, nil); err == nil || !strings.Contains(err.Error(), "takes no more logins") {
+			t.Errorf("another account: %v", err)
+		}
+		s.User = s.user.ID.String()
+		proxy.Once(matrixtest.On("POST", "/login$"), matrixtest.TooMany(330*time.Second))
+		d := s.starts()
+		only(t, s.devices(server), d.Client.DeviceID)
+		only(t, list, d.Client.DeviceID)
+		if _, err := os.Stat(s.LoginFile); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the login can be used twice: %v", err)
+		}
+		checks("with the device of the last time")
+		s.stops(d)
+	})
+}
+
+// A login of a check that is over, or a file that is damaged, costs another login, no more.
+func TestCheckLoginOver(t *testing.T) {
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
+		s := account(t, server, server.URL, server.Register(t, "Bot"))
+		s.LoginFile = s.path + ".matrix-login"
+		for _, spoil := range []func(storedLogin) string{
+			func(l storedLogin) string { return `{"user_id":"` + l.User.String() },
+			func(l storedLogin) string {
+				return fmt.Sprintf(`{"user_id":%q,"homeserver":%q,"device_id":%q,"access_token":"over"}`, l.User, l.Homeserver, l.Device)
+			},
+		} {
+			s.openDB()
+			if _, err := Check(ctx, s.Config, nil); err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(s.LoginFile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var l storedLogin
+			if err := json.Unmarshal(text, &l); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(s.LoginFile, []byte(spoil(l)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			d := s.starts()
+			if d.Client.DeviceID == l.Device {
+				t.Error("the login that is over was used")
+			}
+			s.stops(d)
+			s.loses()
 		}
 	})
 }
