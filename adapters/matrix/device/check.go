@@ -12,6 +12,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // uiaSession reads the answer with which a server asks for the password.
@@ -101,7 +102,7 @@ func check(ctx context.Context, c *Config, then func(context.Context, *mautrix.C
 }
 
 // checkKeys says whether encrypted rooms work.
-func (d *Device) checkKeys(ctx context.Context, kept *row, how login, say func(format string, args ...any)) error {
+func (d *Device) checkKeys(ctx context.Context, before *row, how login, say func(format string, args ...any)) error {
 	c := d.config
 	if !e2ee.Available {
 		say("%s", e2ee.ErrOff)
@@ -116,24 +117,34 @@ func (d *Device) checkKeys(ctx context.Context, kept *row, how login, say func(f
 	if err != nil {
 		return err
 	}
-	if made.IsZero() && kept != nil {
-		made = kept.recovery
+	if made.IsZero() && before != nil {
+		made = before.recovery
 	}
-	recovery := !c.RecoveryKey.IsZero() || !made.IsZero()
 	master, exists := answer.MasterKeys[d.Client.UserID]
 	var device id.DeviceID
 	if how != byPassword && how != byCheck {
 		device = d.Client.DeviceID
 	}
-	_, known := answer.DeviceKeys[d.Client.UserID][device]
-	if exists && !c.RecoveryKey.IsZero() {
-		if err := e2ee.Opens(ctx, d.Client, c.RecoveryKey.Reveal()); errors.Is(err, e2ee.ErrRecoveryKey) && (known || !made.IsZero()) {
-			say("matrix.recovery_key: %v; it is not needed now, but set the key of the account's current cross-signing", err)
-		} else if errors.Is(err, e2ee.ErrRecoveryKey) {
-			return fmt.Errorf("matrix.recovery_key: %w; set the key of the account's current cross-signing", err)
-		} else if err != nil {
-			return fmt.Errorf("matrix.recovery_key: %w", err)
+	signed := e2ee.SignedBy(answer, d.Client.UserID, device)
+	opens := func(key bot.Secret) error {
+		if key.IsZero() || !exists {
+			return e2ee.ErrRecoveryKey
 		}
+		return e2ee.Opens(ctx, d.Client, key.Reveal(), master.FirstKey())
+	}
+	kept := opens(made)
+	if kept != nil && !fails(kept) {
+		return fmt.Errorf("read the account's recovery key: %w", kept)
+	}
+	owners := opens(c.RecoveryKey)
+	switch {
+	case c.RecoveryKey.IsZero() || !exists || owners == nil:
+	case fails(owners) && (signed || kept == nil):
+		say("matrix.recovery_key: %v; it is not needed now, but set the key of the account's current cross-signing", owners)
+	case fails(owners):
+		return fmt.Errorf("matrix.recovery_key: %w; set the key of the account's current cross-signing", owners)
+	default:
+		return fmt.Errorf("matrix.recovery_key: %w", owners)
 	}
 	if _, err := d.mark(ctx); err != nil {
 		return err
@@ -146,15 +157,15 @@ func (d *Device) checkKeys(ctx context.Context, kept *row, how login, say func(f
 	if managed {
 		say("the account is managed in the browser (OAuth)")
 	}
-	const without = "cross-signing is set up, and matrix.recovery_key is missing: "
+	const without = "cross-signing is set up, but its recovery key is not in matrix.recovery_key: "
 	switch {
-	case exists && recovery:
+	case exists && (owners == nil || kept == nil):
 		say("cross-signing is set up, and there is a recovery key to sign the bot's device with")
-	case exists && known && own:
+	case exists && signed && own:
 		say(without + "if the bot loses its device, it makes new keys, and people have to verify it again")
 	case exists && own:
 		say(without + "the bot, which set it up, makes new keys, and people have to verify it again")
-	case exists && known:
+	case exists && signed:
 		say(without + "if the bot loses its device, the next one is unsigned until the key is there")
 	case exists && managed:
 		say(without + "the bot will run unsigned and log an address where you approve new keys. Better put the recovery key there")

@@ -102,9 +102,14 @@ type mark struct {
 	Made       id.Ed25519  `json:"master_key,omitempty"` // the newest master key that the bot has made for the account
 }
 
-// after reports whether the server has seen more of the bot than the database knows.
+// after reports whether the server has seen more of the bot than the database knows. A
+// new device whose first start failed before it made a mark finds that of the device
+// which it replaces.
 func (m mark) after(r *row) bool {
-	return m.Device != "" && m.Device != r.device || m.Generation > r.generation
+	if m.Device == r.device {
+		return m.Generation > r.generation
+	}
+	return m.Device != "" && !slices.Contains(r.replaced, m.Device)
 }
 
 // Open logs in, or takes up the device of the last time, and sees that it is
@@ -243,18 +248,17 @@ func (d *Device) logIn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if there.Device != "" && there.Device != r.device {
+	switch {
+	case !there.after(r):
+		return nil
+	case there.Device != r.device:
 		c.Log.Warn("matrix: account has a newer device than the database (an old backup was restored, or the bot runs twice), will make a new device",
 			"database", r.device, "server", there.Device)
-		r.replaced = append(r.replaced, there.Device)
-		return d.newDevice(ctx, r)
-	}
-	if there.Generation > r.generation {
+	default:
 		c.Log.Warn("matrix: database is an old backup whose keys must not be used again, will make a new device",
 			"database", r.generation, "server", there.Generation)
-		return d.newDevice(ctx, r)
 	}
-	return nil
+	return d.newDevice(ctx, r)
 }
 
 func isSoftLogout(err error) bool {
@@ -334,8 +338,8 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 		r.recovery = before.recovery
 		r.replaced = append(before.replaced, before.device)
 	}
-	there, err := d.mark(ctx)
-	if err != nil {
+	var there mark
+	if err := d.insist(func() (err error) { there, err = d.mark(ctx); return err }); err != nil {
 		return err
 	}
 	if there.Device != "" {
@@ -360,6 +364,15 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 	d.row, d.New = r, true
 	c.Log.Info("matrix: logged in as a new device", "user", r.user, "device", r.device, "replaces", r.replaced)
 	return nil
+}
+
+// insist has f's requests made up to four times, within half a minute: a login that is not
+// stored yet would be lost to a passing fault, and it is dear, to the owner or to the
+// homeserver.
+func (d *Device) insist(f func() error) error {
+	d.Client.DefaultHTTPRetries = 3
+	defer func() { d.Client.DefaultHTTPRetries = 0 }()
+	return f()
 }
 
 // password logs in with it, as the given device or a new one.
@@ -460,16 +473,19 @@ func (d *Device) closeCrypto() {
 func (d *Device) sign(ctx context.Context) error {
 	c := d.config
 	try := func(recoveryKey bot.Secret, replace func(id.Ed25519) bool) error {
-		made, err := d.Crypto.CrossSign(ctx, e2ee.CrossSignConfig{Password: c.Password.Reveal(), RecoveryKey: recoveryKey.Reveal(), Replace: replace, Keep: func(made string) error {
+		before := d.made
+		key, err := d.Crypto.CrossSign(ctx, e2ee.CrossSignConfig{Password: c.Password.Reveal(), RecoveryKey: recoveryKey.Reveal(), Replace: replace, Keep: func(made string) error {
 			if err := keepRecovery(c.RecoveryFile, d.row.user, bot.NewSecret(made)); err != nil {
 				return err
 			}
 			d.Recovery = bot.NewSecret(made)
 			return nil
 		}})
-		if err == nil && made != "" {
-			c.Log.Warn("matrix: created new cross-signing keys for the account; save a copy of their recovery key", "user", d.row.user, "file", c.RecoveryFile)
+		if err == nil && key != "" {
 			d.made, err = d.Crypto.Master(ctx)
+		}
+		if err == nil && d.made != before {
+			c.Log.Warn("matrix: created new cross-signing keys for the account; save a copy of their recovery key", "user", d.row.user, "file", c.RecoveryFile)
 		}
 		return err
 	}

@@ -3,6 +3,7 @@
 package device
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
@@ -276,4 +278,49 @@ func TestOldDeviceIsDeletedLater(t *testing.T) {
 		only(t, s.devices(server), d.Client.DeviceID)
 		s.stops(d)
 	})
+}
+
+// The first start of a new device may fail anywhere after its login: the next one takes
+// up the same device, and nobody is told of an old copy.
+func TestFirstStartFails(t *testing.T) {
+	for n := 0; ; n += tier.Pick(5, 2, 1) {
+		through := false
+		matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+			proxy := server.Proxy(t)
+			s := account(t, server, proxy.URL, server.Register(t, "Bot"))
+			s.OldCopy = func(context.Context) error { t.Error("the database was taken for an old copy"); return nil }
+			d := s.starts()
+			s.stops(d)
+			if _, err := d.Client.Logout(ctx); err != nil {
+				t.Fatal(err)
+			}
+			proxy.Forget()
+			logins, after, login := 0, 0, matrixtest.On("POST", "/login$")
+			fault := proxy.Once(func(r *matrixtest.Request) bool {
+				switch {
+				case login(r):
+					logins++
+				case logins > 0:
+					after++
+				}
+				return after > n
+			}, matrixtest.Fails(503, "M_UNKNOWN"))
+			s.openDB()
+			d, err := Open(ctx, s.Config)
+			through = fault.Made() == 0
+			fault.Stop()
+			if err != nil {
+				d = s.starts()
+			}
+			if list := proxy.Requests(login); len(list) != 1 {
+				t.Errorf("request %d after the login failed: %d logins\n%s", n, len(list), matrixtest.Paths(proxy.Requests(matrixtest.Any)))
+			}
+			signed(t, d)
+			s.stays(d)
+		})
+		if t.Failed() || through {
+			t.Logf("%d requests after the login", n)
+			return
+		}
+	}
 }

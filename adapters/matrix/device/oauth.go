@@ -277,8 +277,8 @@ func (d *Device) logInByBrowser(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("matrix: log in to %s through the browser: %w", d.Client.HomeserverURL, err)
 		}
-		me, err := d.Client.Whoami(ctx)
-		if err != nil {
+		var me *mautrix.RespWhoami
+		if err := d.insist(func() (err error) { me, err = d.Client.Whoami(ctx); return err }); err != nil {
 			return fmt.Errorf("matrix: ask %s who we are: %w", d.Client.HomeserverURL, err)
 		}
 		if r := (&row{user: me.UserID, homeserver: d.Client.HomeserverURL.String()}); d.config.User != "" && !r.of(d.config, r.homeserver) {

@@ -37,6 +37,21 @@ func TestRecoveryKeyIsInItsFile(t *testing.T) {
 		}
 		s.openDB()
 		s.finds("there is a recovery key")
+		s.loses()
+		s.stops(s.starts())
+		if n := strings.Count(s.log.String(), "created new cross-signing keys"); n != 1 {
+			t.Errorf("the log says %d times that keys were made", n)
+		}
+		if err := os.WriteFile(s.RecoveryFile, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.RecoveryKey = bot.NewSecret("EsTb 4QnQ 9mQF Jjzf 7S1g vPBu YJd8 2oFh Y5XN zNnW C8sB rD5k") // of nothing
+		s.openDB()
+		lines, err := Check(ctx, s.Config, nil)
+		if text := strings.Join(lines, "\n"); err != nil || strings.Contains(text, "there is a recovery key") ||
+			!strings.Contains(text, "it is not needed now") {
+			t.Errorf("a key that opens nothing, with a signed device: %v\n%s", err, text)
+		}
 	})
 }
 

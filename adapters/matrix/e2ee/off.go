@@ -23,7 +23,10 @@ type Machine struct{}
 func Open(context.Context, Config) (*Machine, error) { return nil, ErrOff }
 
 // Opens returns ErrOff.
-func Opens(context.Context, *mautrix.Client, string) error { return ErrOff }
+func Opens(context.Context, *mautrix.Client, string, id.Ed25519) error { return ErrOff }
+
+// SignedBy returns false.
+func SignedBy(*mautrix.RespQueryKeys, id.UserID, id.DeviceID) bool { return false }
 
 // Forget does nothing: without encryption there is nothing to forget.
 func Forget(context.Context, *dbutil.Database) error { return nil }

@@ -13,6 +13,7 @@ import (
 
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/crypto"
+	"maunium.net/go/mautrix/crypto/olm"
 	"maunium.net/go/mautrix/crypto/signatures"
 	"maunium.net/go/mautrix/crypto/ssss"
 	"maunium.net/go/mautrix/event"
@@ -38,20 +39,34 @@ func (m *Machine) identity(ctx context.Context) (identity, error) {
 	if err != nil {
 		return identity{}, fmt.Errorf("get the account's keys: %w", err)
 	}
+	i := identityOf(answer, user, device)
+	keys := answer.DeviceKeys[user][device]
+	i.signed = i.signed && keys.Keys.GetEd25519(device) == m.olm().GetAccount().SigningKey()
+	return i, nil
+}
+
+// identityOf reads the homeserver's answer.
+func identityOf(answer *mautrix.RespQueryKeys, user id.UserID, device id.DeviceID) identity {
 	master, self := answer.MasterKeys[user], answer.SelfSigningKeys[user]
 	i := identity{master: master.FirstKey(), self: self.FirstKey()}
 	if i.master == "" || i.self == "" {
-		return i, nil
+		return i
 	}
-	if i.exists, err = signatures.VerifySignatureJSON(self, user, i.master.String(), i.master); err != nil || !i.exists {
-		return i, nil //nolint:nilerr // a signature that cannot be read is none
+	// A signature that cannot be read is none.
+	by := func(signed any, key id.Ed25519) bool {
+		ok, err := signatures.VerifySignatureJSON(signed, user, key.String(), key)
+		return ok && err == nil
 	}
-	keys, ok := answer.DeviceKeys[user][device]
-	if ok && keys.Keys.GetEd25519(device) == m.olm().GetAccount().SigningKey() {
-		i.signed, err = signatures.VerifySignatureJSON(keys, user, i.self.String(), i.self)
-		i.signed = i.signed && err == nil
-	}
-	return i, nil
+	i.exists = by(self, i.master)
+	keys, there := answer.DeviceKeys[user][device]
+	i.signed = i.exists && there && by(keys, i.self)
+	return i
+}
+
+// SignedBy reports whether a device is signed by its account, by what the homeserver
+// answers.
+func SignedBy(answer *mautrix.RespQueryKeys, user id.UserID, device id.DeviceID) bool {
+	return identityOf(answer, user, device).signed
 }
 
 // Signed says whether this device is signed by its account on the server.
@@ -121,11 +136,25 @@ func (m *Machine) CrossSign(ctx context.Context, c CrossSignConfig) (newRecovery
 	return newRecoveryKey, nil
 }
 
-// Opens reports whether a recovery key opens the account's secret storage: nil,
-// or ErrRecoveryKey. It reads only.
-func Opens(ctx context.Context, client *mautrix.Client, recoveryKey string) error {
-	_, err := storageKey(ctx, ssss.NewSSSSMachine(client), recoveryKey)
-	return err
+// Opens reports whether a recovery key opens the account's secret storage and in it the
+// account's present master key: nil, [ErrRecoveryKey] or [ErrOtherIdentity]. It reads only.
+func Opens(ctx context.Context, client *mautrix.Client, recoveryKey string, master id.Ed25519) error {
+	key, err := storageKey(ctx, ssss.NewSSSSMachine(client), recoveryKey)
+	if err != nil {
+		return err
+	}
+	stored, err := secret(ctx, client, event.AccountDataCrossSigningMaster)
+	if err != nil {
+		return err
+	}
+	seed, err := stored.Decrypt(event.AccountDataCrossSigningMaster.Type, key)
+	if err != nil {
+		return ErrRecoveryKey
+	}
+	if pair, err := olm.NewPKSigningFromSeed(seed); err != nil || pair.PublicKey() != master {
+		return ErrOtherIdentity
+	}
+	return nil
 }
 
 // storageKey returns the key of the account's secret storage: the default one, or

@@ -198,7 +198,11 @@ func TestCrossSigningApproved(t *testing.T) {
 						t.Fatalf("made %q: %v", made, err)
 					}
 					isSigned(t, first, true)
-					if err := Opens(ctx, second.Client, key); err != nil {
+					master, err := first.Master(ctx)
+					if err == nil {
+						err = Opens(ctx, second.Client, key, master)
+					}
+					if err != nil {
 						t.Fatalf("the owner's recovery key, before the approval: %v", err)
 					}
 					return approval.URL
