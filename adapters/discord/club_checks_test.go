@@ -82,7 +82,7 @@ func (c *club) begin(t *testing.T, more ...discordtest.Option) *discordtest.Chan
 	if thread == nil {
 		t.Fatalf("no thread\n%s\n%s", c.d.Transcript(), c.log.String())
 	}
-	c.shows(thread, " to play: ")
+	c.shows(thread, " to play, for example ")
 	return thread
 }
 

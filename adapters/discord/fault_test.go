@@ -242,7 +242,7 @@ func TestLostAnswersWhereItCanOnlyAnswer(t *testing.T) {
 		if m := c.ok(eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve))); !strings.Contains(m.Content, "Game 1 begins") {
 			t.Errorf("%q", m.Content)
 		}
-		board := c.shows(street, " to play: ")
+		board := c.shows(street, " to play, for example ")
 		c.d.Fault(fault)
 		eve.Press(board, "Pass")
 		c.shows(street, "Black passes")
@@ -263,7 +263,7 @@ func TestAnswersNobodyCouldLookFor(t *testing.T) {
 		c.d.Fault(discordtest.Fault{Route: callbackRoute, Drop: discordtest.AfterDone})
 		c.d.Fault(discordtest.Fault{Route: originalRoute, Status: 502, Times: 3})
 		i := eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve))
-		c.shows(street, " to play: ")
+		c.shows(street, " to play, for example ")
 		if n := count(street.Messages(), func(m *discordtest.Message) bool { return strings.Contains(m.Content, "Game 1 begins") }); n != 1 {
 			t.Errorf("said %d times\n%s", n, c.d.Transcript())
 		}
@@ -281,7 +281,7 @@ func TestDeletedWhileAnswering(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("opponent", c.alice))) // so that nobody is called
 		thread := c.room.WaitThread(0)
-		old := c.shows(thread, " to play: ")
+		old := c.shows(thread, " to play, for example ")
 		c.recorder.posts = func(p outbox.Post) {
 			if p.Kind == match.Show {
 				old.Delete()
@@ -399,7 +399,7 @@ func TestKilledAfterAnswering(t *testing.T) {
 		}
 		c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("opponent", c.alice)))
 		thread := c.room.WaitThread(0)
-		c.shows(thread, " to play: ")
+		c.shows(thread, " to play, for example ")
 		if n := len(c.room.Messages()) + len(thread.Messages()); n != 2 || kinds != "notice show " {
 			t.Errorf("%d messages of %s\n%s", n, kinds, c.d.Transcript())
 		}

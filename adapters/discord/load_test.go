@@ -29,7 +29,7 @@ func (c *club) opens(room *discordtest.Channel, k int) *game {
 	if g.thread = room.WaitThread(before); g.thread == nil {
 		c.Fatalf("no thread\n%s", c.log.String())
 	}
-	c.shows(g.thread, " to play: ")
+	c.shows(g.thread, " to play, for example ")
 	return g
 }
 

@@ -86,7 +86,7 @@ func TestWithoutThreads(t *testing.T) {
 		for range 2 {
 			m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
 			c.ok(c.bob.Press(m, "Join"))
-			c.shows(c.room, " to play: ")
+			c.shows(c.room, " to play, for example ")
 		}
 		name := rest.Permissions(0).Missing(rest.Permissions(lacks))[0]
 		if n := count(c.room.Messages(), says("grant me "+name)); n != 1 || len(c.room.Threads()) != 0 {
@@ -215,7 +215,7 @@ func TestOpenedInsideAThread(t *testing.T) {
 		evening := c.alice.Open(forum, "evening", "An evening of Go")
 		m = c.ok(c.alice.Slash(evening, "new", opt("size", "5x5")))
 		c.ok(c.bob.Press(m, "Join"))
-		c.shows(evening, " to play: ")
+		c.shows(evening, " to play, for example ")
 		c.place(c.alice, evening, "C3")
 		if len(forum.Threads()) != 1 {
 			t.Errorf("%d posts in the forum", len(forum.Threads()))

@@ -228,7 +228,7 @@ func TestPutOffWhereItCanOnlyAnswer(t *testing.T) {
 		c.recorder.gate = make(chan bool)
 		eve, street := c.installed()
 		i := c.deferred(eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve)))
-		if m := c.shows(street, " to play: "); !withPicture(m) || m.To != "" {
+		if m := c.shows(street, " to play, for example "); !withPicture(m) || m.To != "" {
 			t.Errorf("%q to %q", m.Content, m.To)
 		}
 		if m := c.ok(i); m.To != "Eve" || m.Content != wordDone {

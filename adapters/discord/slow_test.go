@@ -46,7 +46,7 @@ func TestSlowPictures(t *testing.T) {
 		c.place(c.alice, thread, "C2")
 		c.passes(time.Minute)
 		boards := thread.Messages()
-		for k, text := range []string{" to play: ", "Black C3", "White passes", "Black C2"} {
+		for k, text := range []string{" to play, for example ", "Black C3", "White passes", "Black C2"} {
 			if len(boards) != 4 || !says(text)(boards[k]) {
 				t.Fatalf("%d boards, the %d. is not %q\n%s", len(boards), k+1, text, c.d.Transcript())
 			}
@@ -108,7 +108,7 @@ func TestSlowPictureOfOneGame(t *testing.T) {
 		slow, other := c.begin(t), c.guild.Channel("elsewhere")
 		c.ok(c.bob.Press(c.ok(c.alice.Slash(other, "new", opt("size", "5x5"), opt("color", "black"))), "Join"))
 		beside := other.WaitThread(0)
-		c.shows(beside, " to play: ")
+		c.shows(beside, " to play, for example ")
 		time.Sleep(time.Minute)
 		c.d.Fault(discordtest.Fault{Files: true, Times: 2, Pause: 5 * time.Second}) // the next picture, and when it follows
 		words := func(i *discordtest.Interaction) bool {

@@ -149,12 +149,12 @@ func TestOpeningSaysThatTheGameBegins(t *testing.T) {
 		"deleted": {func(c *club, opening *discordtest.Message) {
 			c.recorder.posts = func(p outbox.Post) { opening.Delete() }
 			c.bob.Slash(c.room, "go join")
-		}, []string{begins, " to play: "}, true},
+		}, []string{begins, " to play, for example "}, true},
 		"no threads": {func(c *club, opening *discordtest.Message) {
 			c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
 			c.guild.BotPermissions(mayDo &^ discordtest.CreatePublicThreads)
 			press(c, opening)
-		}, []string{begins, " to play: "}, true},
+		}, []string{begins, " to play, for example "}, true},
 	}, func(t *testing.T, c *club, x how) {
 		x.join(c, c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("opponent", c.bob))))
 		c.passes(2 * time.Minute)

@@ -55,7 +55,7 @@ func TestStrangers(t *testing.T) {
 			t.Fatalf("%s has no thread", g.Rules)
 		}
 		g.board = c.js.Await(g.thread, "first board", func(content string, files []string) bool {
-			return strings.Contains(content, " to play: ") && len(files) > 0
+			return strings.Contains(content, " to play, for example ") && len(files) > 0
 		})
 		games = append(games, g)
 		rounds = max(rounds, len(g.Turns))

@@ -94,7 +94,7 @@ func TestAddressed(t *testing.T) {
 		c.write(c.alice, thread, c.at("Place  C3"))
 		c.shows(thread, "Black C3")
 		c.write(c.alice, thread, c.at("undo, please"))
-		if m := c.shows(thread, " to play: "); !withBoard(m) || count(thread.Messages(), says("takes back the last turn")) != 1 {
+		if m := c.shows(thread, " to play, for example "); !withBoard(m) || count(thread.Messages(), says("takes back the last turn")) != 1 {
 			t.Errorf("undo shows %q", m.Content)
 		}
 		c.write(c.alice, thread, c.at("pass please"))

@@ -140,7 +140,7 @@ func (c *club) begins(rules string) *board {
 	t.black.asks("", "!new "+rules)
 	t.root = t.black.reads("opens game").ID
 	t.white.asks(t.root, "!join")
-	t.black.reads(" to play: ")
+	t.black.reads(" to play, for example ")
 	return t
 }
 
@@ -284,7 +284,7 @@ func TestAwayMeanwhile(t *testing.T) {
 		c.settled()
 		fetched := make(chan struct{})
 		target := p.Once(matrixtest.On("GET", "/event/"), matrixtest.HoldsAnswer(fetched))
-		e := g.black.Reacts(g.black.at, g.shows(" to play: ").ID, "⏭️")
+		e := g.black.Reacts(g.black.at, g.shows(" to play, for example ").ID, "⏭️")
 		target.Await(t, 1)
 		from := len(w.heard(0))
 		cut := p.Always(matrixtest.Syncing, matrixtest.Fails(503, ""))

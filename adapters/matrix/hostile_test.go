@@ -41,7 +41,7 @@ func TestHostileEvents(t *testing.T) {
 		g := c.begins("two-button 5x5")
 		good := c.room(matrixtest.Room{Name: "Quiet"}, "Carol")[0]
 		bad, eve := g.black.at, id.UserID("@eve:elsewhere.test")
-		mine := g.shows(" to play: ").ID
+		mine := g.shows(" to play, for example ").ID
 		h := hostile{rnd: rand.New(rand.NewPCG(9, 10)), eve: eve, bot: c.user.ID, mine: mine, root: g.root}
 		rows := func() (n int) {
 			if err := c.cfg.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM matrix_event").Scan(&n); err != nil {

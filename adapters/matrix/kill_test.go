@@ -304,7 +304,7 @@ func TestKilledOnTheWay(t *testing.T) {
 			anna.says("", "!new two-button 3x3")
 			root := anna.sees("opens game 1:")
 			bob.says(root, "!join")
-			anna.sees(" to play: ")
+			anna.sees(" to play, for example ")
 			killed(how, func() {
 				r.moves(r.successor())
 				anna.Await(r.at, "the bot to follow", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
@@ -329,7 +329,7 @@ func (r *pair) plays(n int, step func(part, of int)) {
 	anna.says("", game.opens)
 	root := anna.sees(fmt.Sprintf("opens game %d:", n+1))
 	bob.says(root, "!join")
-	anna.seesIn(root, " to play: ") // the board, and not only that it begins
+	anna.seesIn(root, " to play, for example ") // the board, and not only that it begins
 	lines := strings.Split(strings.TrimSpace(game.turns), "\n")
 	for k, line := range lines {
 		step(k, len(lines))
@@ -381,7 +381,7 @@ func (c *club) pair(encrypted bool) *pair {
 	anna.says("", "!new aga 25x25")
 	r.root = anna.sees("opens game")
 	bob.says(r.root, "!join")
-	anna.sees(" to play: ")
+	anna.sees(" to play, for example ")
 	return r
 }
 

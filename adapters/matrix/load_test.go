@@ -496,7 +496,7 @@ func TestWholeGameUnderStockLimits(t *testing.T) {
 		root := anna.reads("will you play").ID
 		time.Sleep(2 * time.Second)
 		bob.asks(root, "!join")
-		anna.reads(" to play: ")
+		anna.reads(" to play, for example ")
 		latest := time.Duration(0)
 		for k, turn := range game.Turns {
 			time.Sleep(10 * time.Second)

@@ -35,7 +35,7 @@ func (t *board) another(rules string, number int) (root id.EventID) {
 	t.white.asks(root, "!join")
 	t.black.Await(t.black.at, "the game to begin", func(v matrixtest.View) bool {
 		return slices.ContainsFunc(v.From(t.user.ID), func(m *matrixtest.Message) bool {
-			return m.Thread == root && strings.Contains(m.Text(), " to play: ")
+			return m.Thread == root && strings.Contains(m.Text(), " to play, for example ")
 		})
 	})
 	return root

@@ -41,7 +41,7 @@ func reactsToAnOldBoard(t *testing.T, s *matrixtest.Server, encrypted bool) {
 			return n == times
 		})
 	}
-	opening := bob.sees(" to play: ")
+	opening := bob.sees(" to play, for example ")
 	anna.says(r.root, "!place C3")
 	old := bob.sees("1. ")
 	bob.says(r.root, "!place D3")

@@ -121,7 +121,7 @@ func TestWithoutPower(t *testing.T) {
 		anna.asks("", "!new button 3x3")
 		root := bob.reads("opens game 1")
 		bob.asks(root.ID, "!join")
-		anna.reads(" to play: ")
+		anna.reads(" to play, for example ")
 		c.settled()
 		proxy.Once(matrixtest.Uploading, matrixtest.Waits(time.Second)) // so that it types
 		accepted := anna.asks(root.ID, "!place B2")
@@ -157,7 +157,7 @@ func TestModerators(t *testing.T) {
 		anna.asks("", "!new 3x3")
 		root := bob.reads("opens game 1").ID
 		bob.asks(root, "!join")
-		anna.reads(" to play: ")
+		anna.reads(" to play, for example ")
 		eve.asks(root, "!adjudicate void")
 		eve.reads("moderator")
 		mona.asks(root, "!adjudicate void")

@@ -119,7 +119,7 @@ func strangers(t *testing.T, libraries [2]string) {
 		} else {
 			yan.SaysIn(g.at, g.root, "!join")
 		}
-		reads(zoe, g.at, g.root, " to play: ")
+		reads(zoe, g.at, g.root, " to play, for example ")
 	}
 	kills := 0
 	for k := range rounds {

@@ -77,7 +77,7 @@ func TestTakenBackUnread(t *testing.T) {
 		c.late(p, laptop.dev, keys)
 		phone.says("", "!new two-button 5x5 opponent:me")
 		root := phone.sees("Game 1 begins")
-		phone.seesIn(root, " to play: ")
+		phone.seesIn(root, " to play, for example ")
 		became := func(e id.EventID, want string) {
 			t.Helper()
 			c.await(want, func() bool { state, err := c.a.queue.state(t.Context(), e); return err == nil && state == want })

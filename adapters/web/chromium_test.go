@@ -316,7 +316,7 @@ func TestGameInChromium(t *testing.T) {
 
 	// What came first comes first, and the board after the command.
 	order := get[[]string](watcher, `[...document.querySelectorAll('#log .message .text')].slice(0, 5).map((e) => e.innerText.split('\n')[0])`)
-	if len(order) < 5 || order[0] != "/new two-button 9x9" || !strings.HasPrefix(order[1], "Game 1 begins") || !strings.HasPrefix(order[2], "@Black to play: /place E5") ||
+	if len(order) < 5 || order[0] != "/new two-button 9x9" || !strings.HasPrefix(order[1], "Game 1 begins") || !strings.HasPrefix(order[2], "@Black to play, for example /place E5") ||
 		order[3] != "/place D1" || !strings.Contains(order[4], "1. Black D1") {
 		t.Errorf("transcript: %q", order)
 	}

@@ -64,7 +64,7 @@ func TestFirstRelease(t *testing.T) {
 			"Game 2 · 8. White A4 · @Black to play · due Mon 2 Nov 14:15 UTC",
 			"Game 3 · 2. White E4 · @Carol to play · due Thu 5 Nov 14:03 UTC",
 			"Game 4 begins: Button Go, 5×5, komi 7.",
-			"Game 4 · @Black to play: /place C3",
+			"Game 4 · @Black to play, for example /place C3",
 			"I was offline from Mon 2 Nov 12:00 UTC to Mon 2 Nov 14:01 UTC. That time does not count in game 2.",
 			"I was offline from Mon 2 Nov 12:00 UTC to Mon 2 Nov 14:01 UTC. That time does not count in game 3.",
 		}, said); diff != "" {

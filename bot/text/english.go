@@ -251,7 +251,7 @@ var english = map[string]string{
 	"points.half":      "{0}½",
 	"points.only.half": "{0}½",
 	"to.play":          "{0} to play",
-	"to.play.first":    "{0} to play: {/place at:{1}}",
+	"to.play.first":    "{0} to play, for example {/place at:{1}}",
 	"due":              "due {0}",
 	"must.agree":       "{0} and {1} to agree on the count",
 	"must.accept":      "{0} to accept the count",
