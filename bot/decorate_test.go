@@ -239,7 +239,9 @@ func TestHeaderIsNotEditedTooOften(t *testing.T) {
 		r := run(t, newStore(t), w)
 		defer r.stop()
 		r.opens("club", 1, 1)
+		w.mu.Lock() // the edit that follows the opening may be under way
 		w.edits = 0
+		w.mu.Unlock()
 		for turn := range 60 {
 			r.turn("club", 1, turn, true)
 			time.Sleep(5 * time.Second)
