@@ -76,12 +76,14 @@ type Service interface {
 	// Before returns when the bot last ran before this start. If an old copy of its
 	// database was restored, that is when the copy was made. Zero: it never ran.
 	Before(ctx context.Context) (time.Time, error)
-	// Restored posts in each running game of a room that an old copy of the database was
-	// restored, with the state of the game, once for each copy. Call it after the
-	// requests made since have been asked again.
-	Restored(ctx context.Context, where match.Room, copied time.Time) error
-	// Moved shows the board of each running game of a room once more, because the room
-	// is now in another place, where nothing of them was shown; once for each place.
+	// Restored posts in each game of a room that has changed since found that an old copy
+	// of the database was restored, with the state of the game, once for each copy. found
+	// is when the copy was known for one. Call it after the requests made since the copy
+	// have been asked again.
+	Restored(ctx context.Context, where match.Room, copied, found time.Time) error
+	// Moved shows the board of each running game of a room once more, and each open
+	// challenge, because the room is now in another place, where nothing of them was
+	// shown; once for each place.
 	Moved(ctx context.Context, where match.Room, place string) error
 	// Servers lists all servers of a platform that the bot is in now. While the bot is
 	// not in a server, no flag of its games falls; if it comes back within a week, that

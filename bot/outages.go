@@ -207,25 +207,31 @@ func (b *Bot) creditOnce(ctx context.Context, id match.GameID, o Outage) (bool, 
 	return true, nil
 }
 
-// Restored posts in each running game of a room that an old copy of the database was
-// restored; see [Service].
-func (b *Bot) Restored(ctx context.Context, where match.Room, copied time.Time) error {
-	return b.inRunning(ctx, where, "restored", strconv.FormatInt(copied.UnixMilli(), 10), func(in *match.Input) match.Step {
-		return match.WentBack(in, copied.In(in.Now.Location()))
-	})
-}
-
-// Moved shows the boards of a room's running games again, in another place; see [Service].
-func (b *Bot) Moved(ctx context.Context, where match.Room, place string) error {
-	return b.inRunning(ctx, where, "moved", place, func(in *match.Input) match.Step { return match.ShowAgain(in, place) })
-}
-
-// inRunning does something in each running game of a room, once for each time of it.
-func (b *Bot) inRunning(ctx context.Context, where match.Room, what, when string, does func(*match.Input) match.Step) error {
-	ms, err := b.store.Matches(ctx, Query{Where: where, States: []match.State{match.Going}, Limit: 1000})
+// Restored posts in each game of a room that has changed since an old copy of the database
+// was restored that this was done; see [Service].
+func (b *Bot) Restored(ctx context.Context, where match.Room, copied, found time.Time) error {
+	ms, err := b.store.Matches(ctx, Query{Where: where, States: []match.State{match.Going, match.Ended}, Limit: 1000}) // the latest
 	if err != nil {
 		return err
 	}
+	ms = slices.DeleteFunc(ms, func(m match.Match) bool { return m.Changed.Before(found) })
+	return b.inEach(ctx, ms, "restored", strconv.FormatInt(copied.UnixMilli(), 10), func(in *match.Input) match.Step {
+		return match.WentBack(in, copied.In(in.Now.Location()), found)
+	})
+}
+
+// Moved shows a room's running games and open challenges again, in another place; see
+// [Service].
+func (b *Bot) Moved(ctx context.Context, where match.Room, place string) error {
+	ms, err := b.store.Matches(ctx, Query{Where: where, States: []match.State{match.Going, match.Open}, Limit: 1000})
+	if err != nil {
+		return err
+	}
+	return b.inEach(ctx, ms, "moved", place, func(in *match.Input) match.Step { return match.ShowAgain(in, place) })
+}
+
+// inEach does something in each game, once for each time of it.
+func (b *Bot) inEach(ctx context.Context, ms []match.Match, what, when string, does func(*match.Input) match.Step) error {
 	for _, m := range ms {
 		now, err := b.present(ctx)
 		if err != nil {

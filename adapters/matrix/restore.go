@@ -116,11 +116,11 @@ func (a *Adapter) tellsRestored(b *batch) {
 	}
 }
 
-// tellRestored says in the games of a room that they went back.
+// tellRestored says in the games of a room that went back that they did.
 func (a *Adapter) tellRestored(ctx context.Context, r *row) error {
 	service, _ := a.theService()
 	where := match.Room{Platform: Name, Channel: a.room(r.room).known.String()}
-	if err := service.Restored(ctx, where, time.UnixMilli(a.restored.copied.Load())); err != nil {
+	if err := service.Restored(ctx, where, time.UnixMilli(a.restored.copied.Load()), time.UnixMilli(a.restored.at.Load())); err != nil {
 		return fmt.Errorf("say that games went back: %w", err)
 	}
 	return nil

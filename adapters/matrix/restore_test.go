@@ -116,10 +116,12 @@ func restoring(t *testing.T, s *matrixtest.Server, encrypted bool) {
 	}
 	first, play := begins("1", "clock:1d")
 	play(1, "B2", "D4")
+	quiet, _ := begins("2", "clock:1d") // in which nothing is played after the copy
 	c.settled()
 	copied := c.copies()
 	play(3, "B3", "D3", "B4", "D2")
-	second, playOther := begins("2", "")
+	second, playOther := begins("3", "")
+	bob.says(quiet, "I am thinking.")
 	playOther(1, "C3", "C4")
 	bob.says(second, "!place A1") // though it is Black to play
 	anna.sees("not your turn")
@@ -139,7 +141,7 @@ func restoring(t *testing.T, s *matrixtest.Server, encrypted bool) {
 	if s.Virtual() {
 		says += "Mon 2 Nov 12:00 UTC. "
 	}
-	for thread, stands := range map[id.EventID]string{first: "Game 1 stands at move 6.", second: "Game 2 stands at move 2."} {
+	for thread, stands := range map[id.EventID]string{first: "Game 1 stands at move 6.", second: "Game 3 stands at move 2."} {
 		if read := anna.board(thread, stands); !strings.HasPrefix(read, says) {
 			t.Errorf("it says %q", read)
 		}
@@ -170,6 +172,9 @@ func restoring(t *testing.T, s *matrixtest.Server, encrypted bool) {
 			shown[fmt.Sprint(m["thread"], " ", turn)]++
 		case strings.Contains(body, " opens game "), strings.Contains(body, " begins:"), strings.Contains(body, "not your turn"), strings.HasPrefix(body, says):
 			shown[body]++
+		}
+		if fmt.Sprint(m["thread"]) == quiet.String() && strings.HasPrefix(body, says) {
+			t.Errorf("game 2 did not go back: %s", body)
 		}
 	}
 	for what, times := range shown {

@@ -180,6 +180,8 @@ func TestUpgradedRoom(t *testing.T) {
 		bob.asks(root, "!join")
 		anna.asks(root, "!place B2")
 		anna.reads("1. ")
+		anna.asks("", "!new 7x7 color:white")
+		anna.reads("opens game 2")
 		c.settled()
 		old := anna.at
 		upgrade := func(from id.RoomID) id.RoomID {
@@ -201,6 +203,10 @@ func TestUpgradedRoom(t *testing.T) {
 		if m := bob.reads("1. Black B2"); m.Picture == nil || m.Thread == "" || len(m.Pings) > 0 {
 			t.Errorf("the game goes on with %+v", m)
 		}
+		challenge := bob.reads("opens game 2")
+		if !strings.Contains(challenge.Body, "Anyone can play Black") || len(challenge.Pings) > 0 {
+			t.Errorf("the challenge goes on with %+v", challenge)
+		}
 		restart()
 		bob.asks("", "!place A2")
 		goes := bob.View(first).Message(bob.reads("2. ").Thread)
@@ -212,7 +218,7 @@ func TestUpgradedRoom(t *testing.T) {
 		anna.asks(goes.ID, "!score")
 		c.settled()
 		v := bob.View(first)
-		if move.Thread != goes.ID || len(v.Pictures(c.user.ID)) != 4 || len(v.In("")) != 2 {
+		if move.Thread != goes.ID || len(v.Pictures(c.user.ID)) != 4 || len(v.In("")) != 3 {
 			t.Error(v)
 		}
 		upgrade(first) // and once more
@@ -220,8 +226,7 @@ func TestUpgradedRoom(t *testing.T) {
 		if move := anna.reads("5. "); move.Thread == "" || move.Thread == goes.ID {
 			t.Error(anna.Sees(anna.at))
 		}
-		anna.asks("", "!new 5x5")
-		bob.asks(anna.reads("opens game 2").ID, "!join")
+		bob.asks(anna.reads("opens game 2").Thread, "!join")
 		c.settled()
 		restart() // and what began here is not shown again
 		boards := len(anna.View(anna.at).Pictures(c.user.ID))

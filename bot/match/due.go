@@ -280,10 +280,11 @@ func Claim(in *Input) Step {
 }
 
 // WentBack returns the step that announces in a match that an old copy of the database
-// was restored, with the match's present state.
-func WentBack(in *Input, copied time.Time) Step {
+// was restored, with the match's present state. Where nothing has come since the restore
+// was found, nothing was lost, and nothing is announced.
+func WentBack(in *Input, copied, found time.Time) Step {
 	m := in.Match
-	if m.State != Going {
+	if !slices.ContainsFunc(in.Position.Events, func(e Event) bool { return !e.At.Before(found) && !strings.HasPrefix(e.Body, "credit ") }) {
 		return Step{Request: in.Request.ID, At: in.Now}
 	}
 	return Step{Request: in.Request.ID, At: in.Now, Match: &m, Due: in.dues(m, in.Position), Posts: []OutboxPost{{
@@ -292,16 +293,23 @@ func WentBack(in *Input, copied time.Time) Step {
 	}}}
 }
 
-// ShowAgain returns the step that shows the board of a match once more, because its room
-// is now in another place, where nothing was shown.
+// ShowAgain returns the step that shows a match once more, its board or that it waits for
+// somebody to join, because its room is now in another place, where nothing was shown.
 func ShowAgain(in *Input, place string) Step {
 	m := in.Match
-	if m.State != Going {
+	p := OutboxPost{ID: fmt.Sprintf("%s-%d-in-%s", m.ID, m.Seq, place), Game: m.ID, Where: m.Where, Kind: Show, Seq: m.Seq}
+	switch m.State {
+	case Going:
+	case Open:
+		free := rules.White
+		if m.Black == "" {
+			free = rules.Black
+		}
+		p.Kind, p.Texts = Notice, []text.Message{in.as(m.Opener).opened(), in.seatOpen(free)}
+	default:
 		return Step{Request: in.Request.ID, At: in.Now}
 	}
-	return Step{Request: in.Request.ID, At: in.Now, Match: &m, Due: in.dues(m, in.Position), Posts: []OutboxPost{{
-		ID: fmt.Sprintf("%s-%d-in-%s", m.ID, m.Seq, place), Game: m.ID, Where: m.Where, Kind: Show, Seq: m.Seq,
-	}}}
+	return Step{Request: in.Request.ID, At: in.Now, Match: &m, Due: in.dues(m, in.Position), Posts: []OutboxPost{p}}
 }
 
 // Credit credits the clocks with time in which the bot was away. It announces only long
