@@ -66,6 +66,7 @@ type Matrix struct {
 	Owners      []string // who may verify the bot: users
 	Name        string   // of the account, as people see it; empty: Halfpoint, unless it has one
 	Avatar      string   // file of its picture; empty: a board, unless it has one
+	Unlimited   bool     // the homeserver takes as many messages as the bot sends
 }
 
 // Defaults are the settings without any configuration.
@@ -80,7 +81,7 @@ func (s *Settings) table() map[string]any {
 		"discord.token": &d.Token, "discord.application": &d.Application, "discord.public_key": &d.PublicKey, "discord.guild": &d.Guild,
 		"discord.api": &d.API, "discord.listen": &d.Listen, "discord.message_content": &d.Content, "discord.shards": &d.Shards, "discord.first": &d.First, "discord.count": &d.Count,
 		"matrix.homeserver": &m.Homeserver, "matrix.user": &m.User, "matrix.password": &m.Password, "matrix.token": &m.Token,
-		"matrix.recovery_key": &m.RecoveryKey, "matrix.allow": &m.Allow, "matrix.owners": &m.Owners, "matrix.name": &m.Name, "matrix.avatar": &m.Avatar,
+		"matrix.recovery_key": &m.RecoveryKey, "matrix.allow": &m.Allow, "matrix.owners": &m.Owners, "matrix.name": &m.Name, "matrix.avatar": &m.Avatar, "matrix.unlimited": &m.Unlimited,
 	}
 }
 

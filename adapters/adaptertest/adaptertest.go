@@ -370,7 +370,7 @@ func (d *fakeService) Back(context.Context, string) error                       
 func (d *fakeService) Knows(context.Context, string, outbox.Receipt) (bool, error) { return false, nil }
 
 func (d *fakeService) Restored(context.Context, match.Room, time.Time, time.Time) error { return nil }
-func (d *fakeService) Moved(context.Context, match.Room, string) error       { return nil }
+func (d *fakeService) Moved(context.Context, match.Room, string) error                  { return nil }
 
 func (d *fakeService) Before(context.Context) (time.Time, error) { return time.Time{}, nil }
 

@@ -70,8 +70,8 @@ func newClub(t *testing.T, s *matrixtest.Server) *club {
 	t.Helper()
 	c := &club{T: t, server: s, user: s.Register(t, "Halfpoint"), file: filepath.Join(databaseDir(t), "halfpoint.db"), log: &lockedBuffer{}}
 	c.cfg = Config{Homeserver: s.URL, Dial: s.Dial, User: c.user.ID.String(), Password: bot.NewSecret(c.user.Password),
-		Person: 6000,              // people in tests are quick
-		Rate:   1000, Burst: 1000, // and what can wait need not
+		Person: 6000,                        // people in tests are quick
+		Rate:   Unlimited, Burst: Unlimited, // and what can wait need not
 		Log: slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelInfo}))}
 	c.cfg.RecoveryFile = c.file + ".recovery-key"
 	if !s.Virtual() {

@@ -67,6 +67,9 @@ import (
 // Name is the platform's name.
 const Name = "matrix"
 
+// Unlimited is more messages a second, and at once, than the bot ever sends.
+const Unlimited = 1000
+
 // Config says whose bot it is.
 type Config struct {
 	Homeserver   string           // URL or name of the server
@@ -86,7 +89,7 @@ type Config struct {
 
 	Edit  time.Duration                                                        // between two edits of a game's root; 0: 1 minute
 	Rate  float64                                                              // messages a second that the homeserver surely takes for good; 0: 0.2, as Synapse does by default
-	Burst int                                                                  // and at once; 0: 10
+	Burst int                                                                  // and at once; 0: 10. Both may be Unlimited
 	Slow  time.Duration                                                        // after which the words of a board go without its picture, which follows; 0: 4 s
 	Now   func() time.Time                                                     // nil: time.Now
 	Dial  func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to the homeserver; nil: TCP

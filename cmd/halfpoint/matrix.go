@@ -24,11 +24,15 @@ import (
 // matrixConfig returns the settings of Matrix.
 func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.Config {
 	m := s.Matrix
-	return matrix.Config{
+	c := matrix.Config{
 		Homeserver: m.Homeserver, User: m.User, Password: m.Password, Token: m.Token, RecoveryKey: m.RecoveryKey,
 		RecoveryFile: beside(s.Database, ".recovery-key"), LoginFile: beside(s.Database, ".matrix-login"),
 		Allow: m.Allow, Owners: m.Owners, Person: s.Limits.Person, Room: s.Limits.Channel, DB: db, Log: log,
 	}
+	if m.Unlimited {
+		c.Rate, c.Burst = matrix.Unlimited, matrix.Unlimited
+	}
+	return c
 }
 
 // profile returns how people see the bot's account.

@@ -13,7 +13,9 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"github.com/halfpoint-go/halfpoint/adapters/matrix"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -101,5 +103,18 @@ func TestConfigCheckMatrix(t *testing.T) {
 	}
 	if err := s.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, s.stderr.String())
+	}
+}
+// A homeserver that does not limit the bot's account is sent everything at once.
+func TestMatrixUnlimited(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "  unlimited: true\n": matrix.Unlimited} {
+		file := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(file, []byte("matrix:\n  homeserver: example.org\n  user: halfpoint\n  password: x\n"+text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := bot.ReadSettings(file, nil)
+		if c := matrixConfig(s, nil, nil); err != nil || c.Burst != want || c.Rate != float64(want) {
+			t.Errorf("%q: %v a second, %d at once, %v", text, c.Rate, c.Burst, err)
+		}
 	}
 }
