@@ -168,7 +168,7 @@ func TestHowToWakeAThread(t *testing.T) {
 		m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
 		c.ok(c.bob.Press(m, "Mitspielen"))
 		thread := c.room.WaitThread(0)
-		c.shows(thread, " ist am Zug: ")
+		c.shows(thread, " ist am Zug, zum Beispiel ")
 		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
 		c.shows(thread, "Schwarz C3")
 		c.stop()

@@ -278,7 +278,7 @@ func (a *Adapter) opened(ctx context.Context, dev *device.Device, at id.RoomID, 
 	return clear, nil
 }
 
-// words returns what one of the bot's notices says, without whom it calls; empty if
+// words returns what one of the bot's notices says, without a line that calls people; empty if
 // it cannot be read any more. The homeserver is asked: names are not kept here. What
 // has just been sent it may not find yet, so that the first attempts fail then.
 func (a *Adapter) words(ctx context.Context, dev *device.Device, at id.RoomID, notice id.EventID, attempt int) (string, error) {
@@ -297,7 +297,9 @@ func (a *Adapter) words(ctx context.Context, dev *device.Device, at id.RoomID, n
 	body, _ := e.Content.Raw["body"].(string)
 	mentions, _ := e.Content.Raw["m.mentions"].(map[string]any)
 	if calls, _ := mentions["user_ids"].([]any); len(calls) > 0 {
-		body = body[:max(0, strings.LastIndexByte(body, '\n'))]
+		if i := strings.LastIndexByte(body, '\n'); i >= 0 { // else they are called within the sentence
+			body = body[:i]
+		}
 	}
 	return body, nil
 }

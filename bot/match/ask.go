@@ -154,7 +154,7 @@ func Decline(in *Input) Step {
 		if m.Invited != in.By {
 			return in.Refuse(say("decline.nothing", in.number()))
 		}
-		s := in.close(Cancelled, "decline", say("declined", named(in.By), in.number()))
+		s := in.close(Cancelled, "decline", say("challenge.declined", named(in.By), in.number(), text.Called(string(m.Opener))))
 		in.notify(&s, m.Opener)
 		return s
 	}
@@ -165,11 +165,11 @@ func Decline(in *Input) Step {
 	if a == nil {
 		return in.Refuse(say("decline.nothing", in.number()))
 	}
-	said, other := say("request.denied", named(in.By), in.number(), wish(a)), m.seat(a.By)
+	key, other := "request.declined", m.seat(a.By)
 	if other == in.By {
-		said, other = say("request.withdrawn", named(in.By), in.number(), wish(a)), m.seat(a.By.Opponent())
+		key, other = "request.dropped", m.seat(a.By.Opponent())
 	}
-	s := in.step([]string{"deny"}, []text.Message{said}, nil)
+	s := in.step([]string{"deny"}, []text.Message{say(key, named(in.By), in.number(), wish(a), text.Called(string(other)))}, nil)
 	in.notify(&s, other)
 	return s
 }

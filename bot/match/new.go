@@ -412,11 +412,18 @@ func Replace(in *Input, opener PersonID, by Match) Step {
 	if in.Match.State == Ended && in.asked("rematch") {
 		asker := in.Match.seat(in.Position.Asked.By)
 		in = in.as(opener)
-		s := in.step([]string{"deny"}, []text.Message{say("rematch.agreed", named(opener), strconv.Itoa(by.Number), named(by.Black), named(by.White))}, nil)
+		calls := asker
 		if asker == in.Match.White { // who moves first now: the board calls them
-			asker = opener
+			calls = opener
 		}
-		in.notify(&s, asker)
+		player := func(p PersonID) any {
+			if p == calls && p != opener {
+				return text.Called(string(p))
+			}
+			return named(p)
+		}
+		s := in.step([]string{"deny"}, []text.Message{say("rematch.agreed", named(opener), strconv.Itoa(by.Number), player(by.Black), player(by.White))}, nil)
+		in.notify(&s, calls)
 		return s
 	}
 	if in.Match.State != Open {

@@ -338,11 +338,11 @@ func TestSentences(t *testing.T) {
 
 // Names are put into texts that stand in others, too.
 func TestNamesInside(t *testing.T) {
-	texts := []Message{Say("games.where", Say("declined", Somebody("p1"), 3), List[any](Somebody("p2"), "x"))}
+	texts := []Message{Say("games.where", Say("unpaused", Somebody("p1"), 3), List[any](Somebody("p2"), "x"))}
 	if got := People(texts); !slices.Equal(got, []string{"p1", "p2"}) {
 		t.Errorf("they name %q", got)
 	}
-	if got := Fill(BestLanguage("de").Word(texts, Names{"p1": {Name: "Ada"}}, 0), Format{}); got != "Ada lehnt Partie 3 ab., jemand, x" {
+	if got := Fill(BestLanguage("de").Word(texts, Names{"p1": {Name: "Ada"}}, 0), Format{}); got != "Ada lässt die Uhren von Partie 3 weiterlaufen., jemand, x" {
 		t.Errorf("%q", got)
 	}
 }

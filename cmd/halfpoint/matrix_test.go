@@ -105,6 +105,7 @@ func TestConfigCheckMatrix(t *testing.T) {
 		t.Errorf("%v\n%s", err, s.stderr.String())
 	}
 }
+
 // A homeserver that does not limit the bot's account is sent everything at once.
 func TestMatrixUnlimited(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "  unlimited: true\n": matrix.Unlimited} {
