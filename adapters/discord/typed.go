@@ -190,8 +190,12 @@ const repliesFor = time.Minute
 
 // replyTo answers a message, quietly. Everybody reads it: Discord knows no message for one
 // person alone but as an answer to an interaction. What is for one person is therefore
-// deleted again.
+// deleted again, and in a server it has no buttons: the opponent could press "Resign". The
+// text names the command.
 func (a *Adapter) replyTo(ctx context.Context, m message, answer bot.Answer) {
+	if answer.Private && m.Guild != "" {
+		answer.Controls = nil
+	}
 	ms, err := content{text: a.written(answer.Text), lang: answer.Lang, controls: answer.Controls}.messages()
 	if err != nil || len(ms) == 0 {
 		a.log.Error("reply not drawn", "message", m.ID, "error", err)

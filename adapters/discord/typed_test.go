@@ -117,6 +117,35 @@ func TestAddressed(t *testing.T) {
 	})
 }
 
+// A reply asks one player to confirm, but everybody reads it: it has no button that the
+// opponent could press, and names the command. In direct messages there is nobody else.
+func TestConfirmedByNobodyElse(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		thread := c.begin(t, opt("rules", "tromp-taylor"))
+		for k, at := range []string{"C2", "A5", "B2", "E5"} {
+			c.place([]*discordtest.Person{c.alice, c.bob}[k%2], thread, at)
+		}
+		for text, reply := range map[string]string{"resign": "</go resign:", "pass": "</pass:"} {
+			if got := c.write(c.alice, thread, c.at(text)); !strings.Contains(got, reply) {
+				t.Errorf("%q is answered %q", text, got)
+			}
+			if m := thread.Last(); m.ReplyTo == "" || len(m.Controls) > 0 {
+				t.Errorf("everybody can press %+v below %q", m.Controls, m.Content)
+			}
+		}
+		c.write(c.alice, thread, c.at("pass anyway:yes"))
+		c.shows(thread, "Black passes")
+		c.write(c.bob, thread, c.at("resign confirm:yes"))
+		c.shows(thread, "Alice wins")
+		dm := c.alice.DM()
+		c.ok(c.alice.Slash(dm, "new", opt("size", "5x5"), opt("opponent", c.alice)))
+		c.write(c.alice, dm, "<@"+c.a.self+"> resign")
+		if m := dm.Last(); len(m.Controls) != 1 {
+			t.Errorf("below %q in a direct message: %+v", m.Content, m.Controls)
+		}
+	})
+}
+
 // Discord does not show the bot what others write, and a reply to the answer of an
 // interaction mentions nobody.
 func TestChat(t *testing.T) {
