@@ -254,9 +254,10 @@ func areDead(stones []rules.Point, is, are string) string {
 // What RE says of the winner, and of a count.
 var (
 	winners = regexp.MustCompile(`^(?:(black\b|b\b|黑|黒)|white\b|w\b|白)`)
-	counts  = regexp.MustCompile(`^(?:black|b|黑|黒|white|w|白) *(?:\+|:|胜|勝|wins by|won by|by)? *` +
-		amount + `(?:胜|勝|勝ち)?[.!]?$`)
-	draws = []string{"0", "draw", "jigo", "even", "持碁", "和棋"}
+	counts  = regexp.MustCompile(`^(?:black|b|黑|黒|white|w|白) *(?:\+|:|胜|勝|负|負|输|輸|wins by|won by|loses by|lost by|by)? *` +
+		amount + `(?:胜|勝|勝ち|負け)?[.!]?$`)
+	losers = regexp.MustCompile(`resigns|resigned|\bloses\b|\blost\b|forfeits|forfeited|负|負|输|輸`) // the player named has lost
+	draws  = []string{"0", "draw", "jigo", "even", "持碁", "和棋"}
 )
 
 // amount matches points or stones as people write them, once fractions are replaced.
@@ -284,13 +285,19 @@ func amountOf(m []string) (n rules.Points, stones, ok bool) {
 
 // Winner returns who won by RE, however that came about; None if it does not say.
 func (rec *Record) Winner() rules.Color {
-	switch m := winners.FindStringSubmatch(strings.ToLower(rec.Info.Result)); {
-	case m == nil:
+	re := strings.ToLower(rec.Info.Result)
+	m := winners.FindStringSubmatch(re)
+	if m == nil {
 		return rules.None
-	case m[1] != "":
-		return rules.Black
 	}
-	return rules.White
+	who := rules.White
+	if m[1] != "" {
+		who = rules.Black
+	}
+	if losers.MatchString(re) {
+		return who.Opponent()
+	}
+	return who
 }
 
 // told reads RE where it tells a count: "B+2.5", "White + 4", "0", "Draw", "黑胜1又3/4子".
