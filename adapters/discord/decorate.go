@@ -107,6 +107,9 @@ func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
 	case previous != "" && previous != sent:
 		bare(previous) // notices leave the controls of the board that they stand below
 	}
+	if p.Kind == match.Show && over && len(d.m.Components) > 0 {
+		bare(sent)
+	}
 	if x := d.x; x != nil && x.onMessage() && x.in.Message.Flags&rest.Ephemeral == 0 {
 		if pressed := receipt(x.in.Channel.ID, x.in.Message.ID); pressed != sent && string(pressed) != p.Previous {
 			bare(pressed)

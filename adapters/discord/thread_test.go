@@ -55,6 +55,9 @@ func TestFinishedThread(t *testing.T) {
 			tb.passes(10 * time.Minute)
 		}
 		tb.is(thread, threadAfter, true, 1)
+		if left := controlled(thread); len(left) > 0 {
+			t.Errorf("controls stay below %q", left)
+		}
 		tb.bob.Say(thread, "Well played!")
 		tb.does("alice", "", "/score")
 		tb.passes(24 * time.Hour)
