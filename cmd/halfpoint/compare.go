@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -66,7 +67,7 @@ func (s *compareCmd) Run(e *env) error {
 
 // rows counts a record under every ruleset.
 func (s *compareCmd) rows(e *env, path string) (*sgf.Record, []sgf.Row, error) {
-	rec, _, err := e.record(path, "", s.Strict)
+	rec, r, err := e.record(path, "", s.Strict)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,6 +81,20 @@ func (s *compareCmd) rows(e *env, path string) (*sgf.Record, []sgf.Row, error) {
 	if !s.Strict && !s.named() {
 		rec = e.settled(path, rec)
 	}
+	rows := rec.Compare(c)
+	if slices.ContainsFunc(rows, func(row sgf.Row) bool { return row.Err == nil }) {
+		return rec, rows, nil
+	}
+	// No ruleset allows the whole game: what stands before is compared, as score counts it.
+	_, err = rec.Play(r, rec.Setup.Komi)
+	forbidden, ok := errors.AsType[*rules.Illegal](err)
+	switch {
+	case !ok:
+		return rec, rows, nil
+	case s.Strict:
+		return nil, nil, usageError{fmt.Errorf("%s: %w", path, err)}
+	}
+	rec = rec.Before(forbidden)
 	return rec, rec.Compare(c), nil
 }
 
