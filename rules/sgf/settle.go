@@ -251,13 +251,13 @@ func areDead(stones []rules.Point, is, are string) string {
 	return fmt.Sprintf("%s %s dead", rules.Names(stones), are)
 }
 
-// What RE says of the winner, and of a count.
+// What RE says of a player, of a win or else a loss, and of a count.
 var (
-	winners = regexp.MustCompile(`^(?:(black\b|b\b|黑|黒)|white\b|w\b|白)`)
-	counts  = regexp.MustCompile(`^(?:black|b|黑|黒|white|w|白) *(?:\+|:|胜|勝|负|負|输|輸|wins by|won by|loses by|lost by|by)? *` +
+	players  = regexp.MustCompile(`^(?:(black\b|b\b|黑|黒)|white\b|w\b|白)(.*)$`)
+	verdicts = regexp.MustCompile(`\+|wins?\b|won|胜|勝|(resign|forfeit|los[et]|timed? out|负|負|輸|输|投了)`)
+	counts   = regexp.MustCompile(`^(?:black|b|黑|黒|white|w|白) *(?:\+|:|胜|勝|负|負|輸|输|(?:wins|won|loses|lost) by|by)? *` +
 		amount + `(?:胜|勝|勝ち|負け)?[.!]?$`)
-	losers = regexp.MustCompile(`resigns|resigned|\bloses\b|\blost\b|forfeits|forfeited|负|負|输|輸`) // the player named has lost
-	draws  = []string{"0", "draw", "jigo", "even", "持碁", "和棋"}
+	draws = []string{"0", "draw", "jigo", "even", "持碁", "和棋"}
 )
 
 // amount matches points or stones as people write them, once fractions are replaced.
@@ -285,19 +285,18 @@ func amountOf(m []string) (n rules.Points, stones, ok bool) {
 
 // Winner returns who won by RE, however that came about; None if it does not say.
 func (rec *Record) Winner() rules.Color {
-	re := strings.ToLower(rec.Info.Result)
-	m := winners.FindStringSubmatch(re)
+	m := players.FindStringSubmatch(strings.ToLower(rec.Info.Result))
 	if m == nil {
 		return rules.None
 	}
-	who := rules.White
+	winner := rules.White
 	if m[1] != "" {
-		who = rules.Black
+		winner = rules.Black
 	}
-	if losers.MatchString(re) {
-		return who.Opponent()
+	if v := verdicts.FindStringSubmatch(m[2]); v != nil && v[1] != "" { // the loser is named
+		return winner.Opponent()
 	}
-	return who
+	return winner
 }
 
 // told reads RE where it tells a count: "B+2.5", "White + 4", "0", "Draw", "黑胜1又3/4子".

@@ -223,9 +223,10 @@ func TestTold(t *testing.T) {
 		"Black+3": "Black 3", "White wins by 3.5": "White −3½", "W+3 points": "White −3", "B+1 moku": "Black 1", "B+0.5 pts.": "Black ½",
 		"黑胜1又3/4子": "Black 3½", "黑胜3/4子": "Black 1½", "黒2目半勝ち": "Black 2½", "白3目勝": "White −3", "白1.5目勝ち!": "White −1½", "W+3.25": "White −6½", "B+2子": "Black 4",
 		"0": "nobody 0", "Draw": "nobody 0", "jigo": "nobody 0", "和棋": "nobody 0", "B+0": "Black 0",
-		"B+R": "Black", "W+Resign": "White", "B+T": "Black", "W+F": "White", "B+": "Black", "W+?": "White", "黑中盘胜": "Black", "白中押し勝ち": "White", "white resigned": "Black",
-		"Black resigns.": "White", "White lost on time": "Black", "白時間切れ負け": "Black", "黑负2.5目": "White −2½", "黑輸1子": "White −2", "白3目負け": "Black 3", "Black loses by 3": "White −3",
-
+		"B+R": "Black", "W+Resign": "White", "B+T": "Black", "W+F": "White", "B+": "Black", "W+?": "White", "黑中盘胜": "Black", "白中押し勝ち": "White",
+		"White resigned": "Black", "Black resigns": "White", "W+resigned": "White", "White wins by resignation": "White", "White wins, Black resigned": "White",
+		"White resigns. Black wins": "Black", "Black forfeits": "White", "B+Forfeit": "Black", "White lost on time": "Black", "Black timed out": "White",
+		"White loses by 2.5": "Black 2½", "黑负2.5目": "White −2½", "黑輸1子": "White −2", "黒2目半負け": "White −2½", "白時間切れ負け": "Black", "黑超时负": "White", "白认输": "Black", "白投了": "Black",
 		"Void": "nobody", "?": "nobody", "": "nobody", "unknown": "nobody", "Blackburn": "nobody", "Whitehead": "nobody", "2.5": "nobody", "B+2.3": "Black", "B+1000": "Black", "B+625": "Black 625",
 	} {
 		rec := &Record{Info: Info{Result: re}}
