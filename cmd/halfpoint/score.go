@@ -136,7 +136,7 @@ func (s *scoreCmd) table(e *env) error {
 			}
 			black, white, result, winner := outcome(g, report.Recorded)
 			if early != nil {
-				result, winner = "stopped", "stopped early"
+				black, white, result, winner = "", "", "stopped", "stopped early"
 			}
 			won[winner]++
 			if len(report.Repairs) > 0 {
@@ -327,27 +327,27 @@ func isFolder(path string) bool {
 }
 
 // outcome returns the last cells of a game's row, and who won: black, white, drawn,
-// void or unfinished. Of a game that is not counted the record may know it.
+// void or unfinished. Of a game that is not counted the record may know it, and there are
+// no points.
 func outcome(g *rules.Game, recorded *rules.Recorded) (black, white, result, winner string) {
-	if sc := g.Score(); sc != nil {
-		black, white = sc.Black.String(), sc.White.String()
-	}
 	result = g.Result()
 	switch {
 	case g.Phase() != rules.Over && recorded != nil && recorded.Winner != "":
-		return black, white, recorded.Result, recorded.Winner
+		return "", "", recorded.Result, recorded.Winner
+	case g.Phase() != rules.Over && recorded != nil && strings.EqualFold(recorded.Result, "void"):
+		return "", "", "Void", "void"
 	case g.Phase() == rules.Settling:
-		return black, white, "not agreed", "unfinished"
+		return "", "", "not agreed", "unfinished"
 	case result == "":
-		return black, white, "unfinished", "unfinished"
+		return "", "", "unfinished", "unfinished"
 	case result == "Void":
-		return black, white, result, "void"
-	case result[0] == 'B':
-		return black, white, result, "black"
-	case result[0] == 'W':
-		return black, white, result, "white"
+		return "", "", result, "void"
 	}
-	return black, white, result, "drawn"
+	winner = map[byte]string{'B': "black", 'W': "white"}[result[0]]
+	if sc := g.Score(); sc != nil && !strings.HasSuffix(result, "+R") {
+		black, white = sc.Black.String(), sc.White.String()
+	}
+	return black, white, result, cmp.Or(winner, "drawn")
 }
 
 // plural returns a noun for n things.

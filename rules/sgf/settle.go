@@ -75,7 +75,7 @@ func (rec *Record) Settled(r *rules.Ruleset) *Record { return rec.settled(r, tru
 // settled is Settled; unless it shall look closely, it gives the board no more than a glance.
 func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 	_, _, told := rec.told()
-	if rec.Stopped != nil || !rec.Ending.empty() || !told && (rec.ours || rec.Winner() != rules.None || strings.EqualFold(rec.Info.Result, "void")) {
+	if rec.Stopped != nil || !rec.Ending.empty() || !told && (rec.ours || uncounted.MatchString(strings.ToLower(rec.Info.Result))) {
 		return rec
 	}
 	g, err := rec.Play(r, rec.Setup.Komi)
@@ -257,7 +257,8 @@ var (
 	verdicts = regexp.MustCompile(`\+|wins?\b|won|胜|勝|(resign|forfeit|los[et]|timed? out|负|負|輸|输|投了)`)
 	counts   = regexp.MustCompile(`^(?:black|b|黑|黒|white|w|白) *(?:\+|:|胜|勝|负|負|輸|输|(?:wins|won|loses|lost) by|by)? *` +
 		amount + `(?:胜|勝|勝ち|負け)?[.!]?$`)
-	draws = []string{"0", "draw", "jigo", "even", "持碁", "和棋"}
+	uncounted = regexp.MustCompile(`\+ *[rtf]|resign|forfeit|time|void|no result|中盘|中盤|中押|时|時|投了|认输|認輸|弃|棄|反則|犯规`)
+	draws     = []string{"0", "draw", "jigo", "even", "持碁", "和棋"}
 )
 
 // amount matches points or stones as people write them, once fractions are replaced.
