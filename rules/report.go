@@ -42,7 +42,7 @@ type Recorded struct {
 	Winner string  `json:"winner,omitempty"` // "black" or "white", if the record names one
 	Agrees *bool   `json:"agrees,omitempty"` // whether it is the count; nil: one of the two is no count
 	Off    *Points `json:"off,omitempty"`    // by how much it is more for Black than the count
-	Why    string  `json:"why,omitempty"`    // the likeliest reason for that; of one that agrees, in which unit it is
+	Why    string  `json:"why,omitempty"`    // the likeliest reason for that; of one that agrees, in which unit it is; else why it is not counted
 }
 
 // Words returns it after "the record says": "B+3.5, as counted".
@@ -50,6 +50,8 @@ func (r *Recorded) Words() string {
 	switch {
 	case r == nil:
 		return ""
+	case r.Agrees == nil && r.Why != "":
+		return r.Result + ", but " + r.Why
 	case r.Agrees == nil:
 		return r.Result
 	case *r.Agrees && r.Why != "":

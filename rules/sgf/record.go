@@ -20,6 +20,7 @@ type Record struct {
 
 	ours   bool // a program of ours wrote it, so nothing of its end is missing
 	judged bool // Settled proposed the dead stones
+	early  bool // Settled found the board too open to be counted
 	edited bool // stones were set up after moves
 	before int  // turns before the first of Turns: handicap stones that were played, or what was played before a setup
 }

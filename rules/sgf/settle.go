@@ -63,7 +63,8 @@ func (rec *Record) Fitted() *Record {
 
 // Settled returns the record, which [Record.Mended] has mended for r, with what another
 // program left out of its end: the passes, where RE tells a count; and which stones are dead,
-// where passes stopped play and nothing is marked. Both are repairs.
+// where passes stopped play and nothing is marked. Both are repairs. A record that stops while
+// much of the board is open is left as it is.
 //
 // Which stones are dead is a proposal. If RE tells a count it is the first of these with
 // which the game comes to it: none, what looks dead at a glance, what [rules.Judge] finds
@@ -82,11 +83,15 @@ func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 	if err != nil || g.Phase() == rules.Over || g.Phase() == rules.Playing && !told {
 		return rec
 	}
+	out := *rec
+	if b := g.Board(); g.Phase() == rules.Playing && open(lifted(b, rules.Glance(b, 1).Dead)) {
+		out.early = true
+		return &out
+	}
 	end, dead, fits := rec.proposed(g, closely)
 	if end == nil {
 		return rec
 	}
-	out := *rec
 	out.Turns, out.Repairs = slices.Clone(rec.Turns), slices.Clone(rec.Repairs)
 	repair := func(text string) {
 		out.Repairs = append(out.Repairs, Repair{rec.number(len(rec.Turns) - 1), says(text)})
@@ -112,6 +117,24 @@ func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 	}
 	repair("the dead stones are not marked: " + said)
 	return &out
+}
+
+// lifted returns a board without some of its stones.
+func lifted(b rules.Board, stones []rules.Point) rules.Board {
+	for _, p := range stones {
+		b.Put(p, rules.None)
+	}
+	return b
+}
+
+// open reports whether too much of a board without dead stones is nobody's for the end of a
+// game: a quarter. Of real games nearly nothing is at the end, and mostly more than that until a
+// tenth of their moves is left. On a board of next to no stones all of it may be one player's.
+func open(b rules.Board) bool {
+	w, h := b.Size()
+	stones := b.Stones(rules.Black) + b.Stones(rules.White)
+	black, white := b.Territory()
+	return 16*stones < w*h || 4*(w*h-stones-black-white) > w*h
 }
 
 // proposed brings a game to its end with the dead stones that Settled proposes. It returns
@@ -181,6 +204,9 @@ func (rec *Record) Against(g *rules.Game) *rules.Recorded {
 	switch {
 	case out.Result == "" || out.Result == "?":
 		return nil
+	case rec.early:
+		out.Why = fmt.Sprintf("it stops at move %d, too early to count", rec.number(len(rec.Turns)-1))
+		return out
 	case !told || g.Score() == nil || g.Phase() != rules.Over:
 		return out
 	}
@@ -208,6 +234,7 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 		return "in stones, which are two points each, it comes out"
 	}
 	switch komi := s.Komi - (want - got); {
+	case open(g.Counted()):
 	case komi == -s.Komi && komi < -rules.One, slices.Contains([]rules.Points{0, r.Komi, rules.Half, fiveAndHalf, fiveAndHalf + rules.One, fiveAndHalf + 2*rules.One}, komi):
 		return fmt.Sprintf("with a komi of %v it comes out", komi)
 	}

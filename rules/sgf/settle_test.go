@@ -2,6 +2,7 @@ package sgf
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -221,6 +222,47 @@ func TestAgainst(t *testing.T) {
 		}
 		if got := rec.Against(g).Words(); got != want {
 			t.Errorf("%s: %s\nwant %s", record, got, want)
+		}
+	}
+}
+
+// A record that stops while much of the board is open is not counted, whatever RE tells and
+// whatever looks dead.
+func TestTooEarly(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 61))
+	scattered := ""
+	b, _ := rules.NewBoard(19, 19)
+	for i, n := range rnd.Perm(361)[:100] {
+		p := b.Points()[n]
+		scattered += fmt.Sprintf(";%s[%s]", []string{"B", "W"}[i%2], name(p, 19))
+	}
+	const walls = ";B[ca];W[da];B[cb];W[db];B[cc];W[dc];B[cd];W[dd];B[ce];W[de]"
+	for record, want := range map[string]string{
+		"(;SZ[19]KM[7.5]RU[Chinese]RE[B+0.5];B[pd];W[dd];B[pp];W[dp])": "B+0.5, but it stops at move 4, too early to count",
+		"(;SZ[19]KM[7.5]RU[Chinese]RE[W+7.5];B[pd];W[dd])":             "W+7.5, but it stops at move 2, too early to count",
+		"(;SZ[19]KM[7.5]RU[Chinese]RE[B+352.5];B[pd])":                 "B+352.5, but it stops at move 1, too early to count",
+		"(;SZ[19]KM[7.5]RE[W+7.5];B[pd];W[dd])":                        "W+7.5, but it stops at move 2, too early to count",
+		"(;SZ[19]KM[7.5]RU[Chinese]RE[B+0.5]" + scattered + ")":        "B+0.5, but it stops at move 100, too early to count",
+		"(;SZ[19]KM[7.5]RU[Chinese]RE[B+R];B[pd])":                     "B+R",
+		"(;SZ[5]RU[japanese]RE[B+5]" + walls + ")":                     "B+5, as counted",
+		"(;SZ[9]KM[0]RU[aga]RE[B+4];B[ee];W[];B[])":                    "B+4, 77 more for White: other stones were dead, or turns are missing", // they passed
+		"(;SZ[19]KM[7.5]RU[aga]RE[白胜1/4子];B[pd];W[dd];B[];W[])":        "白胜1/4子, 7 more for Black: other stones were dead, or turns are missing",
+	} {
+		rec := read(t, record).Fitted()
+		r, _, err := rec.Ruleset()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec = rec.Mended(r).Settled(r)
+		g, err := rec.Play(r, rec.Setup.Komi)
+		if err != nil {
+			t.Fatal(record, err)
+		}
+		if got := rec.Against(g).Words(); got != want {
+			t.Errorf("%.70s: %s\nwant %s", record, got, want)
+		}
+		if early := strings.Contains(want, "early"); early && (g.Phase() != rules.Playing || len(rec.Repairs) > 0) {
+			t.Errorf("%.70s: %v, %v", record, g.Phase(), rec.Repairs)
 		}
 	}
 }
