@@ -3,10 +3,43 @@ package sgf
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
+
+// foreign are names of rules in records, beside those that rules.Find knows: how they begin,
+// whatever follows, or what KataGo writes into them, koSIMPLEscoreTERRITORYtaxSEKIsui0.
+var foreign = []struct {
+	names *regexp.Regexp
+	like  *rules.Ruleset
+}{
+	{regexp.MustCompile(`^(?:jap|nihon|nippon|日本|日韩|igs\b|korea|韩国|韓国|한국|territory$)|scoreterritory`), &rules.Japanese},
+	{regexp.MustCompile(`^(?:chin|中国|中國|aga\b|area$|ing\b|goe\b|应氏|應氏|nz\b|new zealand|bga\b|french)|scorearea`), &rules.AGA},
+}
+
+// known returns the ruleset that the record names; nil if it names none, or one that nobody
+// knows. A name that looks like a misspelling of a ruleset is not taken for it.
+func (rec *Record) known() (*rules.Ruleset, error) {
+	r, err := rules.Find(rec.RU)
+	if err == nil {
+		return r, nil
+	}
+	for _, f := range foreign {
+		if f.names.MatchString(strings.ToLower(rec.RU)) {
+			return f.like, nil
+		}
+	}
+	var unclear *rules.Unclear
+	switch {
+	case strings.Contains(rec.RU, "@"):
+		return nil, fmt.Errorf("RU[%s]: %w", cut(rec.RU, 40), err)
+	case errors.As(err, &unclear) && len(unclear.Choices) == 1 && rules.Known(rec.RU):
+		return unclear.Choices[0], nil
+	}
+	return nil, nil
+}
 
 // Ruleset returns the ruleset that the record names, "two-button@1", without a
 // version the current one. For names that other programs use it returns the
@@ -17,27 +50,13 @@ func (rec *Record) Ruleset() (r *rules.Ruleset, note string, err error) {
 	if rec.RU == "" {
 		return &rules.AGA, "the record names no rules: they are read as aga", nil
 	}
-	r, err = rules.Find(rec.RU)
-	for _, counts := range []struct {
-		word string // of KataGo, which writes its rules out: koSIMPLEscoreTERRITORYtaxSEKIsui0
-		like *rules.Ruleset
-	}{{"scoreTERRITORY", &rules.Japanese}, {"scoreAREA", &rules.AGA}} {
-		if err != nil && strings.Contains(rec.RU, counts.word) {
-			r, err = counts.like, nil
-		}
-	}
-	if err == nil && (r.IsCustom() || strings.EqualFold(rec.RU, r.Name) || strings.EqualFold(rec.RU, r.ID())) {
-		return r, "", nil
-	}
-	if err != nil && strings.Contains(rec.RU, "@") {
-		return nil, "", fmt.Errorf("RU[%s]: %w", cut(rec.RU, 40), err)
-	}
-	var unclear *rules.Unclear
-	switch {
-	case errors.As(err, &unclear) && len(unclear.Choices) == 1 && rules.Known(rec.RU): // no misspelling
-		r = unclear.Choices[0]
+	switch r, err = rec.known(); {
 	case err != nil:
+		return nil, "", err
+	case r == nil:
 		r = &rules.AGA
+	case r.IsCustom() || strings.EqualFold(rec.RU, r.Name) || strings.EqualFold(rec.RU, r.ID()):
+		return r, "", nil
 	}
 	return r, fmt.Sprintf("the record's rules %q are read as %s", cut(rec.RU, 40), r.Name), nil
 }

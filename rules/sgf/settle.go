@@ -1,6 +1,7 @@
 package sgf
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -14,21 +15,23 @@ import (
 // usual first: one that counts territory, and one that comes to the area.
 var usual = []*rules.Ruleset{&rules.Japanese, &rules.AGA}
 
-// Fitted returns a record that names no rules as one that names those of the usual ones
-// under which it comes to its result: of several the first, of none aga. Which it
-// was is a repair. It leaves a record alone that names rules, that tells no count
-// ("B+R") or that cannot be played to its end.
+// Fitted returns a record that names no rules, or unknown ones, as one that names those of the
+// usual ones under which it comes to its result: of several the first; of none aga, unless it
+// forbids a turn that japanese allows. Which it was is a repair. It leaves a record alone that
+// names rules, or of which neither the result ("B+R") nor a turn tells them apart.
 func (rec *Record) Fitted() *Record {
-	if _, _, told := rec.told(); rec.RU != "" || !told {
+	if r, err := rec.known(); r != nil || err != nil {
 		return rec
 	}
+	_, _, told := rec.told()
 	var fit []string
 	ended := false
 	for _, closely := range []bool{false, true} {
+		if !told || fit != nil {
+			break
+		}
 		for _, r := range usual {
-			as := *rec
-			as.RU = r.Name
-			whole := as.Mended(r).settled(r, closely)
+			whole := rec.as(r).settled(r, closely)
 			g, err := whole.Play(r, whole.Setup.Komi)
 			if err != nil || whole.Stopped != nil || g.Phase() != rules.Over {
 				continue
@@ -38,27 +41,54 @@ func (rec *Record) Fitted() *Record {
 				fit = append(fit, r.Name)
 			}
 		}
-		if fit != nil {
-			break
-		}
 	}
-	if !ended {
+	said := "RU is missing: "
+	if rec.RU != "" {
+		said = fmt.Sprintf("RU[%s] is unknown: ", cut(rec.RU, 40))
+	}
+	fits := fmt.Sprintf("RE[%s] fits ", cut(rec.Info.Result, 40))
+	as := rules.AGA.Name
+	move := 0
+	if fit == nil {
+		move = rec.forbidden()
+	}
+	switch {
+	case len(fit) == 1:
+		as = fit[0]
+		said += fits + as
+	case fit != nil:
+		as = fit[0]
+		said += fits + strings.Join(fit, " and ") + ", the record is read as " + as
+	case move > 0:
+		as = rules.Japanese.Name
+		said += fmt.Sprintf("aga forbids move %d, japanese does not: the record is read as japanese", move)
+	case ended:
+		said += fits + "neither japanese nor aga, the record is read as aga"
+	default:
 		return rec
 	}
 	out := *rec
-	out.RU = rules.AGA.Name
-	said := fmt.Sprintf("RU is missing: RE[%s] fits ", cut(rec.Info.Result, 40))
-	if len(fit) == 0 {
-		said += "neither japanese nor aga"
-	} else {
-		out.RU = fit[0]
-		said += strings.Join(fit, " and ")
-	}
-	if len(fit) != 1 {
-		said += ", the record is read as " + out.RU
-	}
+	out.RU = as
 	out.Repairs = append(slices.Clip(rec.Repairs), Repair{What: says(said)})
 	return &out
+}
+
+// forbidden returns the move that aga forbids of a record that japanese allows, 0 if there is none.
+func (rec *Record) forbidden() int {
+	_, err := rec.as(&rules.AGA).Play(&rules.AGA, rec.Setup.Komi)
+	if illegal, ok := errors.AsType[*rules.Illegal](err); ok {
+		if _, err := rec.as(&rules.Japanese).Play(&rules.Japanese, rec.Setup.Komi); err == nil {
+			return illegal.Move
+		}
+	}
+	return 0
+}
+
+// as returns the record as one of a ruleset, mended.
+func (rec *Record) as(r *rules.Ruleset) *Record {
+	out := *rec
+	out.RU = r.Name
+	return out.Mended(r)
 }
 
 // Settled returns the record, which [Record.Mended] has mended for r, with what another

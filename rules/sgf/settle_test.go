@@ -3,6 +3,7 @@ package sgf
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -46,6 +47,10 @@ func TestFitted(t *testing.T) {
 		"RE[5]" + even:                       "aga: ",
 		even:                                 "aga: ",
 		"RU[japanese]RE[B+5]" + odd:          "japanese: ",
+		"RU[Japaneese]RE[B+5]" + odd:         "japanese: ",
+		"RU[Calvinball]RE[B+4]" + odd:        "japanese: RU[Calvinball] is unknown: RE[B+4] fits japanese",
+		"RU[Territory II]RE[B+5]" + odd:      "aga: RU[Territory II] is unknown: RE[B+5] fits aga",
+		"RU[Calvinball]" + even:              "aga: ",
 		"RU[Chinese]RE[B+4]" + odd:           "aga: ",
 		"RE[B+5]" + walls + ";B[ca];W[];B[]": "aga: ", // illegal: there is no count
 		"RE[B+5]" + walls + ";W[a1];B[]":     "aga: ", // nor where the reading stops
@@ -66,6 +71,27 @@ func TestFitted(t *testing.T) {
 		}
 		if len(rec.Repairs) != before || !strings.Contains(record, "RU[") && rec.RU != "" {
 			t.Errorf("%s: the record itself was changed", record)
+		}
+	}
+}
+
+// Of a record that names no rules and that aga forbids to go on, japanese rules are assumed
+// if they allow it.
+func TestFittedByItsKos(t *testing.T) {
+	data, err := os.ReadFile("testdata/hand/triple-ko-japanese.sgf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, result := range []string{"", "RE[Void]", "RE[B+3]"} {
+		text := strings.NewReplacer("AP[Halfpoint]", "", "RU[japanese@1]", "", "RE[Void]", result).Replace(string(data))
+		text = text[:strings.Index(text, ";XT")] + ")"
+		rec := read(t, text).Fitted()
+		if got := fmt.Sprint(rec.Repairs); rec.RU != "japanese" || got != "[RU is missing: aga forbids move 6, japanese does not: the record is read as japanese]" {
+			t.Errorf("%s: %s, %s", result, rec.RU, got)
+		}
+		rec = rec.Mended(&rules.Japanese).Settled(&rules.Japanese)
+		if g, err := rec.Play(&rules.Japanese, 0); err != nil || len(rec.Turns) < 12 {
+			t.Error(result, g, err)
 		}
 	}
 }
