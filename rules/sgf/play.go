@@ -79,28 +79,70 @@ func (rec *Record) Mended(r *rules.Ruleset) *Record {
 		}
 		g = next
 	}
-	switch _, err := g.Replay(rec.Ending.log()); {
-	case err == nil && rec.Ending.empty() && g.Phase() == rules.Settling:
-		if e, marked := rec.marked(g); marked {
-			if _, err := g.Replay(e.log()); err == nil {
-				out.Ending = e
-				repair(len(rec.Turns)-1, says("the marks of territory settle the count: {0}", e.words()))
-			}
+	n := len(rec.Turns) - 1
+	if !rec.ours {
+		var gone []rules.Point
+		out.Ending.Dead, gone = rec.Ending.standing(g.Board())
+		for _, p := range gone {
+			repair(n, says("no stone stands on {0}, which is taken off the board", p))
 		}
+		if len(gone) > 0 && len(out.Ending.Dead) == 0 {
+			out.Ending = Ending{}
+		}
+	}
+	switch _, err := g.Replay(out.Ending.log()); {
 	case err != nil:
 		out.Ending = Ending{}
 		why := any(err)
 		if !r.Has(rules.AcceptScore) {
 			why = says("{0} knows no agreement on dead stones", r.Name)
 		}
-		repair(len(rec.Turns)-1, says("what the record says of the end is dropped: {0}", why))
+		repair(n, says("what the record says of the end is dropped: {0}", why))
+	case !out.Ending.empty():
+	case g.Phase() == rules.Settling || g.Phase() == rules.Playing && r.Has(rules.AcceptScore) && !rec.ours && rec.Stopped == nil && !rec.uncounted():
+		e, marked := rec.marked(g)
+		end, err := closed(g, e.Dead, nil)
+		if !marked || err != nil {
+			break
+		}
+		if g.Phase() == rules.Playing {
+			out.Turns = append(out.Turns, assumed(g, end)...)
+			repair(n, says("the record ends without passes: they are assumed, because territory is marked"))
+		}
+		out.Ending = e
+		repair(n, says("the marks of territory settle the count: {0}", e.words()))
 	}
 	return &out
 }
 
+// standing returns those of the dead stones that stand on a board, and the empty points among
+// them.
+func (e Ending) standing(b rules.Board) (dead, gone []rules.Point) {
+	for _, p := range e.Dead {
+		if b.At(p) == rules.None {
+			gone = append(gone, p)
+		} else {
+			dead = append(dead, p)
+		}
+	}
+	return dead, gone
+}
+
+// assumed returns the turns that bring a game to its end, as a record that lacks them has them.
+func assumed(g, end *rules.Game) (ts []Turn) {
+	for _, t := range end.Log()[len(g.Log()):] {
+		if t.Kind.IsTurn() {
+			ts = append(ts, Turn{Turn: t, Assumed: true})
+		}
+	}
+	return ts
+}
+
 // marked returns what the marks of territory say of the end of a game: a stone within
 // the territory of the other player is dead, and so is one that has no liberty outside it,
-// because some programs mark empty points alone. It reports whether there are marks.
+// because some programs mark empty points alone. It reports whether the marks say how the game
+// ended: they make stones dead, or are on half of the territory; and without passes both that
+// and the board is no more open than at the end of a game.
 func (rec *Record) marked(g *rules.Game) (e Ending, marked bool) {
 	if rec.territory == nil {
 		return e, false
@@ -124,7 +166,19 @@ func (rec *Record) marked(g *rules.Game) (e Ending, marked bool) {
 		}
 	}
 	e.Accepted = true
-	return e, true
+	b = lifted(b, e.Dead)
+	on := 0
+	for _, p := range b.Points() {
+		if b.At(p) == rules.None && rec.territory.At(p) != rules.None {
+			on++
+		}
+	}
+	black, white := b.Territory()
+	covered := 2*on >= black+white
+	if g.Phase() == rules.Playing {
+		return e, covered && !open(b)
+	}
+	return e, covered || len(e.Dead) > 0
 }
 
 func (e Ending) words() rules.Saying {

@@ -157,6 +157,7 @@ func (rd *reader) node(n node) error {
 				return err
 			}
 		} else if done, err := rd.lifted(n); err != nil || done {
+			rd.marks(n, false)
 			return err
 		} else if err := rd.edited(n); err != nil {
 			return err

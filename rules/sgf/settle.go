@@ -106,7 +106,7 @@ func (rec *Record) Settled(r *rules.Ruleset) *Record { return rec.settled(r, tru
 // settled is Settled; unless it shall look closely, it gives the board no more than a glance.
 func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 	_, _, told := rec.told()
-	if rec.Stopped != nil || !rec.Ending.empty() || !told && (rec.ours || uncounted.MatchString(strings.ToLower(rec.Info.Result))) {
+	if rec.Stopped != nil || !rec.Ending.empty() || !told && (rec.ours || rec.uncounted()) {
 		return rec
 	}
 	g, err := rec.Play(r, rec.Setup.Komi)
@@ -129,11 +129,7 @@ func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 	if g.Phase() == rules.Playing {
 		repair(fmt.Sprintf("the record ends without passes: they are assumed, because RE[%s] is a count", cut(rec.Info.Result, 40)))
 	}
-	for _, t := range end.Log()[len(g.Log()):] {
-		if t.Kind.IsTurn() {
-			out.Turns = append(out.Turns, Turn{Turn: t, Assumed: true})
-		}
-	}
+	out.Turns = append(out.Turns, assumed(g, end)...)
 	if len(r.Settle) == 0 {
 		return &out
 	}
@@ -308,14 +304,14 @@ func areDead(stones []rules.Point, is, are string) string {
 	return fmt.Sprintf("%s %s dead", rules.Names(stones), are)
 }
 
-// What RE says of a player, of a win or else a loss, and of a count.
+// What RE says of a player, of a win or else a loss, of a count, and of another end.
 var (
 	players  = regexp.MustCompile(`^(?:(black\b|b\b|黑|黒)|white\b|w\b|白)(.*)$`)
 	verdicts = regexp.MustCompile(`\+|wins?\b|won|胜|勝|(resign|forfeit|los[et]|timed? out|负|負|輸|输|投了)`)
 	counts   = regexp.MustCompile(`^(?:black|b|黑|黒|white|w|白) *(?:\+|:|胜|勝|负|負|輸|输|(?:wins|won|loses|lost) by|by)? *` +
 		amount + `(?:胜|勝|勝ち|負け)?[.!]?$`)
-	uncounted = regexp.MustCompile(`\+ *[rtf]|resign|forfeit|time|void|no result|中盘|中盤|中押|时|時|投了|认输|認輸|弃|棄|反則|犯规`)
-	draws     = []string{"0", "draw", "jigo", "even", "持碁", "和棋"}
+	noCounts = regexp.MustCompile(`\+ *[rtf]|resign|forfeit|time|void|no result|中盘|中盤|中押|时|時|投了|认输|認輸|弃|棄|反則|犯规`)
+	draws    = []string{"0", "draw", "jigo", "even", "持碁", "和棋"}
 )
 
 // amount matches points or stones as people write them, once fractions are replaced.
@@ -356,6 +352,9 @@ func (rec *Record) Winner() rules.Color {
 	}
 	return winner
 }
+
+// uncounted reports whether RE names an end of the game other than a count.
+func (rec *Record) uncounted() bool { return noCounts.MatchString(strings.ToLower(rec.Info.Result)) }
 
 // told reads RE where it tells a count: "B+2.5", "White + 4", "0", "Draw", "黑胜1又3/4子".
 // The margin is in points, also where RE tells it in stones.

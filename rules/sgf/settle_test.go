@@ -225,7 +225,8 @@ func TestAgainst(t *testing.T) {
 		"RU[japanese]HA[2]AB[ca][cb]RE[B+3]" + handicap:    "B+3, 2 more for White: it counts other points for the handicap",
 		"RU[japanese]RE[B+3]" + odd:                        "B+3, 1 more for White: a last dame, or a pass that the record leaves out, makes so much",
 		"RU[japanese]RE[B+14]" + odd:                       "B+14, 10 more for Black: other stones were dead, or turns are missing",
-		"RU[japanese]RE[B+6]" + doomed + "TB[aa]":          "B+6, 11 more for Black: it comes out if A4 is dead",
+		"RU[japanese]RE[B+6]" + doomed + "TB[aa]":          "B+6, as counted", // a stray mark
+		"RU[japanese]RE[B+6]" + doomed + "TW[ea:ee]":       "B+6, 11 more for Black: it comes out if A4 is dead",
 		"RU[japanese]RE[W+5]" + doomed + ";TB[aa:be]":      "W+5, 11 more for White: it comes out if none is dead",
 		"RU[japanese]RE[黑胜2子]" + odd:                       "黑胜2子, in stones of two points each, as counted",
 		"RU[japanese]RE[B+R]" + odd:                        "B+R",
