@@ -90,6 +90,15 @@ func (rec *Record) Mended(r *rules.Ruleset) *Record {
 			out.Ending = Ending{}
 		}
 	}
+	if g.Phase() == rules.Playing && len(out.Ending.Dead) > 0 && !rec.ours {
+		if end, err := closed(g, nil, nil); err == nil {
+			for _, t := range assumed(g, end) {
+				g, _ = g.Play(t.Turn)
+				out.Turns = append(out.Turns, t)
+			}
+			repair(n, says("the record ends without passes: they are assumed, because stones are taken off the board"))
+		}
+	}
 	switch _, err := g.Replay(out.Ending.log()); {
 	case err != nil:
 		out.Ending = Ending{}

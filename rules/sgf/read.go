@@ -62,8 +62,15 @@ type reader struct {
 	board rules.Board // with the setup
 	ended bool        // the last node has been read
 	edits int         // setups after moves
+	taken *taken      // the last of them, if it did no more than take stones off, and nothing follows
 	next  rules.Color // who moves after the last of edits
 	rec   Record
+}
+
+// taken is a node that takes stones off the board, and the reader before it.
+type taken struct {
+	by   node
+	from reader
 }
 
 // move returns the number of the last turn in the record.
@@ -120,6 +127,14 @@ func (rd *reader) read() error {
 			break
 		}
 	}
+	if _, _, told := rd.rec.told(); told && rd.taken != nil && len(rd.rec.Turns) == 0 {
+		n := rd.taken.by
+		*rd = rd.taken.from
+		if err := rd.lift(n, says("stones that are taken off the board after the last turn are read as dead")); err != nil {
+			return err
+		}
+		rd.marks(n, false)
+	}
 	if err := rd.handicap(); err != nil {
 		return err
 	}
@@ -153,6 +168,7 @@ func (rd *reader) info(name string) string {
 func (rd *reader) node(n node) error {
 	if n.has("AB", "AW", "AE") {
 		if len(rd.rec.Turns) == 0 {
+			rd.taken = nil
 			if err := rd.setup(n); err != nil {
 				return err
 			}
@@ -210,6 +226,12 @@ func (rd *reader) lifted(n node) (bool, error) {
 	if n.has("AB", "AW", "B", "W") || len(ts) < 2 || ts[len(ts)-1].Kind != rules.Pass || ts[len(ts)-2].Kind != rules.Pass {
 		return false, nil
 	}
+	err := rd.lift(n, says("stones that are taken off the board after the last pass are read as dead"))
+	return err == nil, err
+}
+
+// lift reads the stones that a node takes off the board as dead.
+func (rd *reader) lift(n node, said rules.Saying) error {
 	e := &rd.rec.Ending
 	b, _ := rules.NewBoard(rd.board.Size())
 	for _, p := range e.Dead {
@@ -218,7 +240,7 @@ func (rd *reader) lifted(n node) (bool, error) {
 	for _, v := range n.values("AE") {
 		ps, err := area(simpleText(string(v)), &rd.board)
 		if err != nil {
-			return false, says("{0}: {1}", "AE", err)
+			return says("{0}: {1}", "AE", err)
 		}
 		for _, p := range ps {
 			if b.At(p) == rules.None {
@@ -228,10 +250,10 @@ func (rd *reader) lifted(n node) (bool, error) {
 		}
 	}
 	if !e.Accepted {
-		rd.repair(rd.move(), says("stones that are taken off the board after the last pass are read as dead"))
+		rd.repair(rd.move(), said)
 	}
 	e.Accepted, rd.ended = true, true
-	return true, nil
+	return nil
 }
 
 // edited reads stones that are set up after moves: the game goes on from the position that
@@ -265,7 +287,11 @@ func (rd *reader) edited(n node) error {
 			return illegal
 		}
 	}
+	from := *rd
 	*rd = after
+	if rd.taken = nil; !n.has("AB", "AW", "B", "W") {
+		rd.taken = &taken{n, from}
+	}
 	rd.repair(move, says("stones are set up: the game is read on from that position, and what was captured or passed before does not count"))
 	rd.rec.Turns, rd.rec.before, rd.rec.edited = nil, move, true
 	rd.edits++

@@ -259,6 +259,9 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 	if 2*want == got && sameRules(r, &rules.AGA) {
 		return "in stones, which are two points each, it comes out"
 	}
+	if rec.edited {
+		return "what was captured or passed before stones were set up does not count"
+	}
 	switch komi := s.Komi - (want - got); {
 	case open(g.Counted()):
 	case komi == -s.Komi && komi < -rules.One, slices.Contains([]rules.Points{0, r.Komi, rules.Half, fiveAndHalf, fiveAndHalf + rules.One, fiveAndHalf + 2*rules.One}, komi):
@@ -283,9 +286,6 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 				return "it comes out if " + areDead(dead, "is", "are")
 			}
 		}
-	}
-	if rec.edited {
-		return "what was captured or passed before stones were set up does not count"
 	}
 	if max(got-want, want-got) <= rules.One {
 		return "a last dame, or a pass that the record leaves out, makes so much"
