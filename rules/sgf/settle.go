@@ -98,7 +98,8 @@ func (rec *Record) as(r *rules.Ruleset) *Record {
 //
 // Which stones are dead is a proposal. If RE tells a count it is the first of these with
 // which the game comes to it: none, what looks dead at a glance, what [rules.Judge] finds
-// dead, and that with one unsettled chain more or less. Otherwise it is what Judge finds
+// dead, and that with one unsettled chain more or less; but where a usual komi explains the
+// difference after a glance, nobody looks closer. Otherwise it is what Judge finds
 // dead. A record of ours says itself how it ended, and a game that ended by resignation
 // or on time is not counted.
 func (rec *Record) Settled(r *rules.Ruleset) *Record { return rec.settled(r, true) }
@@ -181,7 +182,8 @@ func (rec *Record) proposed(g *rules.Game, closely bool) (end *rules.Game, dead 
 	b := g.Board()
 	_, _, told := rec.told()
 	if told {
-		if end, dead, fits := try(chains(b, rules.Glance(b, 1).Dead), nil); fits || !closely {
+		end, dead, fits := try(chains(b, rules.Glance(b, 1).Dead), nil)
+		if fits || !closely || end != nil && rec.usualKomi(end) {
 			return end, dead, fits
 		}
 	}
@@ -247,7 +249,22 @@ func (rec *Record) Against(g *rules.Game) *rules.Recorded {
 	return out
 }
 
-const fiveAndHalf = 5*rules.One + rules.Half
+// usualKomis are those ones of even games.
+var usualKomis = []rules.Points{0, 5*rules.One + rules.Half, 6*rules.One + rules.Half, 7*rules.One + rules.Half}
+
+// komiOf returns the komi with which a game that is counted comes to the result of the record.
+func (rec *Record) komiOf(g *rules.Game) rules.Points {
+	want, _, _ := rec.told()
+	return g.Setup().Komi - want + g.Score().Margin()
+}
+
+// usualKomi reports whether that komi is a usual one, and the game was played to its end: on an
+// open board any number is a coincidence.
+func (rec *Record) usualKomi(g *rules.Game) bool {
+	komi := rec.komiOf(g)
+	usual := slices.Contains(usualKomis, komi) || komi == g.Rules().Komi || komi == rules.Half && g.Setup().Handicap > 0
+	return usual && !open(g.Counted())
+}
 
 // whyOff returns the likeliest reason for which a record tells a margin other than the
 // count: the first that would explain the difference wholly.
@@ -262,10 +279,13 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 	if rec.edited {
 		return "what was captured or passed before stones were set up does not count"
 	}
-	switch komi := s.Komi - (want - got); {
-	case open(g.Counted()):
-	case komi == -s.Komi && komi < -rules.One, slices.Contains([]rules.Points{0, r.Komi, rules.Half, fiveAndHalf, fiveAndHalf + rules.One, fiveAndHalf + 2*rules.One}, komi):
-		return fmt.Sprintf("with a komi of %v it comes out", komi)
+	komi := rec.komiOf(g)
+	withKomi := fmt.Sprintf("with a komi of %v it comes out", komi)
+	if rec.usualKomi(g) {
+		if s.Komi == 0 {
+			return fmt.Sprintf("with a komi of %v, which the record seems to leave out, it comes out", komi)
+		}
+		return withKomi
 	}
 	n := rules.Points(s.Handicap) * rules.One
 	if n > 0 && slices.Contains([]rules.Points{n, n - rules.One, rules.One}, max(got-want, want-got)) {
@@ -286,6 +306,9 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 				return "it comes out if " + areDead(dead, "is", "are")
 			}
 		}
+	}
+	if komi == -s.Komi && komi < -rules.One && !open(g.Counted()) {
+		return withKomi
 	}
 	if max(got-want, want-got) <= rules.One {
 		return "a last dame, or a pass that the record leaves out, makes so much"
