@@ -329,18 +329,19 @@ func areDead(stones []rules.Point, is, are string) string {
 
 // What RE says of a player, of a win or else a loss, of a count, and of another end.
 var (
-	players  = regexp.MustCompile(`^(?:(black\b|b\b|黑|黒)|white\b|w\b|白)(.*)$`)
-	verdicts = regexp.MustCompile(`\+|wins?\b|won|胜|勝|(resign|forfeit|los[et]|timed? out|负|負|輸|输|投了)`)
-	counts   = regexp.MustCompile(`^(?:black|b|黑|黒|white|w|白) *(?:\+|:|胜|勝|负|負|輸|输|(?:wins|won|loses|lost) by|by)? *` +
-		amount + `(?:胜|勝|勝ち|負け)?[.!]?$`)
-	noCounts = regexp.MustCompile(`\+ *[rtf]|resign|forfeit|time|void|no result|中盘|中盤|中押|时|時|投了|认输|認輸|弃|棄|反則|犯规`)
-	draws    = []string{"0", "draw", "jigo", "even", "持碁", "和棋"}
+	players  = regexp.MustCompile(`^(?:(black\b|b\b|黑|黒|흑)|white\b|w\b|白|백)(.*)$`)
+	verdicts = regexp.MustCompile(`\+|wins?\b|won|胜|勝|승|(resign|forfeit|los[et]|timed? out|负|負|輸|输|投了|패)`)
+	counts   = regexp.MustCompile(`^(?:black|b|黑|黒|흑|white|w|白|백)番? *(?:\+|:|胜|勝|负|負|輸|输|(?:wins?|won|loses|lost)(?: by)?|by)? *` +
+		amount + ` *(?:胜|勝|勝ち|負け|승|패)?[.!]?(?: *\([^)]*\))?$`)
+	noCounts = regexp.MustCompile(`\+ *[rtf]|resign|forfeit|time|void|no result|中盘|中盤|中押|时|時|投了|불계|시간|기권|认输|認輸|弃|棄|反則|犯规`)
+	draws    = []string{"0", "draw", "jigo", "even", "tie", "持碁", "持棋", "和棋", "和局", "和", "ジゴ"}
 )
 
 // amount matches points or stones as people write them, once fractions are replaced.
-const amount = `([0-9]*)(?:[.,]([0-9]+)|(½))? *(?:(目半)|(子)|目|points?|pts?|moku)?`
+const amount = `([0-9]*)(?:[.,]([0-9]+)|(½))? *(?:(目半|집반)|(子)|目|집|points?|pts?|moku)?`
 
-var fractions = strings.NewReplacer("又", "", " 1/2", ".5", "1/4", ".25", "1/2", ".5", "3/4", ".75")
+var fractions = strings.NewReplacer("又", "", "四分之一", ".25", "四分之三", ".75", "二分之一", ".5", "半目", ".5目",
+	"一", "1", "二", "2", "三", "3", "四", "4", "五", "5", "六", "6", "七", "7", "八", "8", "九", "9", " 1/2", ".5", "1/4", ".25", "1/2", ".5", "3/4", ".75")
 
 // amountOf reads the groups of a match of amount. Quarters of points, and 子, are stones, of
 // two points each.
@@ -360,9 +361,19 @@ func amountOf(m []string) (n rules.Points, stones, ok bool) {
 	return rules.Points(quarters/2) * rules.Half, stones, ok
 }
 
+// result returns RE without capitals and wide letters, "２" and "＋".
+func (rec *Record) result() string {
+	return strings.ToLower(strings.Map(func(c rune) rune {
+		if c >= '！' && c <= '～' {
+			return c - '！' + '!'
+		}
+		return c
+	}, rec.Info.Result))
+}
+
 // Winner returns who won by RE, however that came about; None if it does not say.
 func (rec *Record) Winner() rules.Color {
-	m := players.FindStringSubmatch(strings.ToLower(rec.Info.Result))
+	m := players.FindStringSubmatch(rec.result())
 	if m == nil {
 		return rules.None
 	}
@@ -377,13 +388,13 @@ func (rec *Record) Winner() rules.Color {
 }
 
 // uncounted reports whether RE names an end of the game other than a count.
-func (rec *Record) uncounted() bool { return noCounts.MatchString(strings.ToLower(rec.Info.Result)) }
+func (rec *Record) uncounted() bool { return noCounts.MatchString(rec.result()) }
 
 // told reads RE where it tells a count: "B+2.5", "White + 4", "0", "Draw", "黑胜1又3/4子".
 // The margin is in points, also where RE tells it in stones.
 func (rec *Record) told() (margin rules.Points, stones, ok bool) {
-	re := strings.ToLower(rec.Info.Result)
-	if slices.Contains(draws, re) {
+	re := rec.result()
+	if slices.Contains(draws, strings.TrimRight(re, ".!")) {
 		return 0, false, true
 	}
 	m := counts.FindStringSubmatch(fractions.Replace(re))
