@@ -288,6 +288,17 @@ func TestMolassesKo(t *testing.T) {
 	stands(t, g, "OO.X", ".XO.", "X.XO")
 }
 
+// A ko that is taken as the first turn and taken back at once is a ko and no superko, although
+// the position is that of the start.
+func TestKoAtTheStart(t *testing.T) {
+	for _, r := range Catalogue {
+		g := then(t, drawn(t, r.Name, Black, ".XO.", "XO.O", ".XO."), "C2x")
+		if why := forbidden(t, g, "B2"); why != "the board would be the same as at the start (ko)" {
+			t.Error(r.Name, why)
+		}
+	}
+}
+
 // Eternal life: each player gives up two stones and takes two, and four turns
 // restore the board with the same player to move.
 func TestEternalLife(t *testing.T) {

@@ -101,11 +101,14 @@ func (g *Game) stood(s situation) bool {
 			move++
 		}
 	}
-	if move == 0 {
-		g.because = saying("the board would be the same as at the start (superko)")
-	} else if move == g.turns-2 {
+	switch ko := move == g.turns-2; {
+	case ko && move == 0:
+		g.because = saying("the board would be the same as at the start (ko)")
+	case ko:
 		g.because = saying("the board would be the same as after move {0} (ko)", move)
-	} else {
+	case move == 0:
+		g.because = saying("the board would be the same as at the start (superko)")
+	default:
 		g.because = saying("the board would be the same as after move {0} (superko)", move)
 	}
 	return true
