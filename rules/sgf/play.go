@@ -3,6 +3,7 @@ package sgf
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -205,6 +206,9 @@ func (rec *Record) Before(forbidden *rules.Illegal) *Record {
 	}
 	out := rec.Cut(i)
 	out.Stopped = forbidden
+	if forbidden.Because.Text == rules.HasLiberty.Not && suicidal.MatchString(strings.ToLower(rec.RU)) {
+		out.Stopped = says("{0}, which the record's own rules allow", forbidden.Says())
+	}
 	return out
 }
 

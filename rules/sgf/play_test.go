@@ -110,6 +110,32 @@ func TestIllegalTurns(t *testing.T) {
 	}
 }
 
+// Where the rules of a record allow the suicide at which its reading stops, that is said.
+func TestSuicideOfOtherRules(t *testing.T) {
+	const plain = "move 5 (Black A9): the stone would have no liberty (suicide)"
+	for ru, want := range map[string]string{
+		"NZ": plain + ", which the record's own rules allow", "New Zealand": plain + ", which the record's own rules allow",
+		"Ing": plain + ", which the record's own rules allow", "GOE": plain + ", which the record's own rules allow",
+		"koPOSITIONALscoreAREAtaxNONEsui1": plain + ", which the record's own rules allow",
+		"koPOSITIONALscoreAREAtaxNONEsui0": plain, "Chinese": plain, "": plain,
+	} {
+		rec := read(t, "(;SZ[9]RU["+ru+"];B[ee];W[ab];B[ff];W[ba];B[aa])")
+		_, err := rec.Play(&rules.AGA, 0)
+		illegal, ok := errors.AsType[*rules.Illegal](err)
+		if !ok {
+			t.Fatal(ru, err)
+		}
+		if got := rec.Before(illegal).Stopped.Error(); got != want {
+			t.Errorf("%s: %s\nwant %s", ru, got, want)
+		}
+	}
+	rec := read(t, "(;SZ[9]RU[NZ];B[ee];W[ee])")
+	_, err := rec.Play(&rules.AGA, 0)
+	if got := rec.Before(err.(*rules.Illegal)).Stopped; got != err {
+		t.Error(got)
+	}
+}
+
 func TestSetupsThatCannotBe(t *testing.T) {
 	for record, want := range map[string]string{
 		"(;KM[50000])":          "komi is at most 400 points either way",

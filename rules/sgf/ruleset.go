@@ -19,6 +19,9 @@ var foreign = []struct {
 	{regexp.MustCompile(`^(?:chin|中国|中國|aga\b|area$|ing\b|goe\b|应氏|應氏|nz\b|new zealand|bga\b|french)|scorearea`), &rules.AGA},
 }
 
+// suicidal are names of rules that allow suicide, and are read as ones that do not.
+var suicidal = regexp.MustCompile(`^(?:nz\b|new zealand|ing\b|goe\b|应氏|應氏)|sui1$`)
+
 // known returns the ruleset that the record names; nil if it names none, or one that nobody
 // knows. A name that looks like a misspelling of a ruleset is not taken for it.
 func (rec *Record) known() (*rules.Ruleset, error) {
