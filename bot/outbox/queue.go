@@ -18,7 +18,7 @@ const (
 	Header   = "header"   // updates the status message of a game
 	Clear    = "clear"    // removes the controls of a message; sleeps until something newer of the game was shown
 	Reaction = "reaction" // adds reactions to a message
-	Close    = "close"    // archives the thread of a finished game; Key is the thread
+	Close    = "close"    // archives the thread of a finished game, after all Clear of the game; Key is the thread
 )
 
 // priority is the order in which kinds come when several are due.
@@ -129,7 +129,7 @@ func (q *queue) remove(i id) {
 }
 
 // Shown updates the queue after a post of a game was shown in a channel: older rows
-// there that slept wake up, and a board drops the pending pictures of older boards. It
+// there that slept wake up, those that take the controls off a notice wait no longer, and a board drops the pending pictures of older boards. It
 // returns the rows that woke and those that it dropped.
 func (q *queue) Shown(platform, channel, game string, seq int, board bool) (woken, dropped []Row) {
 	q.mu.Lock()
@@ -138,8 +138,8 @@ func (q *queue) Shown(platform, channel, game string, seq int, board bool) (woke
 		r := q.rows[i]
 		switch {
 		case r.Seq >= seq:
-		case r.Sleeps:
-			r.Sleeps = false
+		case r.Sleeps, r.Kind == Clear && r.Of == match.Notice && !r.NotBefore.IsZero(): // a question that is moot
+			r.Sleeps, r.NotBefore = false, time.Time{}
 			q.rows[i], q.awake[i] = r, true
 			woken = append(woken, r)
 		case r.Kind == Attach && board && r.Of != "notice":
@@ -174,6 +174,9 @@ func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 		if q.busy[i] || q.sending[r.Platform] >= most {
 			continue // Done will be called
 		}
+		if r.Kind == Close && q.clears(r.place()) {
+			continue // until those are done
+		}
 		from := r.NotBefore
 		if last := q.last[i]; last.After(from) && r.Every > 0 {
 			from = last
@@ -197,6 +200,17 @@ func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 	q.sending[best.Platform]++
 	q.accounts.of(best.Platform).spend(now)
 	return best, true, time.Time{}
+}
+
+// clears reports whether controls of a game are still to be removed in a channel, apart
+// from those of messages that nothing has made obsolete.
+func (q *queue) clears(in place) bool {
+	for i := range q.places[in] {
+		if r := q.rows[i]; r.Kind == Clear && !r.Sleeps {
+			return true
+		}
+	}
+	return false
 }
 
 // before reports whether a must be sent before b.

@@ -115,6 +115,37 @@ func TestShownWakesAndDrops(t *testing.T) {
 	b.same("to be done", b.all(), "attach n1, clear m1, nothing")
 }
 
+// After the end of a game controls stay for a while. Those of a question go earlier, when
+// something newer was shown; those of the last board do not.
+func TestShownEndsQuestions(t *testing.T) {
+	b := newBench(t)
+	for _, of := range []string{"show", "notice"} {
+		b.put(Row{Kind: Clear, Key: of, Of: of, Channel: "club", Game: "g", Seq: 1, NotBefore: b.now.Add(time.Hour)})
+	}
+	b.same("before", b.all(), "in 1h0m0s")
+	woken, _ := b.Shown("chat", "club", "g", 2, false)
+	b.same("what woke", fmt.Sprint(len(woken), woken[0].Key), "1notice")
+	b.same("after", b.all(), "clear notice, in 1h0m0s")
+}
+
+// A thread is archived when nothing in it is to be changed any more, except what sleeps.
+func TestCloseComesAfterClear(t *testing.T) {
+	b := newBench(t)
+	in := func(game string, r Row) Row {
+		r.Channel, r.Game = "club", game
+		return r
+	}
+	b.put(in("g", Row{Kind: Close, Key: "t1"}), in("g", Row{Kind: Clear, Key: "m1", NotBefore: b.now.Add(time.Minute)}), in("g", Row{Kind: Clear, Key: "m2", Sleeps: true}),
+		in("h", Row{Kind: Close, Key: "t2"}))
+	b.same("while one is left", b.all(), "close t2, in 1m0s")
+	b.now = b.now.Add(time.Minute)
+	r, name := b.next()
+	b.same("when it is due", name, "clear m1")
+	b.same("while it is being done", b.all(), "nothing")
+	b.Done(r, b.now)
+	b.same("after it", b.all(), "close t1, nothing")
+}
+
 // Decorations take what posts leave over, and never the second half of the burst.
 func TestBudget(t *testing.T) {
 	b := newBench(t)
