@@ -165,7 +165,7 @@ func (b *Bot) decoration(ctx context.Context, r outbox.Row) (outbox.Post, error)
 		Replaces: r.Target, Data: r.Data, Attempt: r.Attempt + 1}
 	if r.Kind == outbox.Close { // the game may have been deleted
 		m, err := b.store.Header(ctx, p.Game)
-		if err == nil && m.State != match.Ended {
+		if err == nil && m.State != match.Ended && m.State != match.Cancelled {
 			err = outbox.ErrStale
 		}
 		return p, err

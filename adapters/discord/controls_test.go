@@ -34,6 +34,11 @@ func TestStaleControls(t *testing.T) {
 		"resigned": func(c *club, thread *discordtest.Channel, _ *discordtest.Message) {
 			c.ok(c.bob.Slash(thread, "go resign", opt("confirm", "yes")))
 		},
+		"cancelled": func(c *club, thread *discordtest.Channel, _ *discordtest.Message) {
+			mod := c.guild.Member("Mod")
+			c.guild.Permit(mod, discordtest.ManageMessages)
+			c.ok(mod.Slash(thread, "go ending delete", opt("how", "cancel")))
+		},
 		"no, slowly": func(c *club, thread *discordtest.Channel, _ *discordtest.Message) {
 			c.ok(c.bob.Slash(thread, "go ending decline"))
 		},
@@ -74,6 +79,9 @@ func TestStaleControls(t *testing.T) {
 			want := []string{first}
 			if name == "resigned" { // its record comes after the last board
 				want = []string{"White resigns"}
+			}
+			if name == "cancelled" {
+				want = nil
 			}
 			if got := controlled(thread); strings.Join(got, "|") != strings.Join(want, "|") {
 				t.Errorf("controls are on %q, not on %q\n%s", got, want, c.d.Transcript())

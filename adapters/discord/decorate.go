@@ -32,13 +32,14 @@ const (
 	oldAge  = time.Hour
 )
 
-// When a finished game is put away: first go the controls below its last messages, and
-// then its thread is archived, in which nothing can be changed. Earlier nobody could ask
-// for a rematch there. The bot tries for a month, if it is away or another game is
-// played in the thread.
+// When a finished game is put away. Earlier nobody could ask for a rematch there. Its
+// thread is archived last, because nothing can be changed in an archived thread: the
+// outbox holds that back while controls of the game are still to be removed. The bot
+// tries for a month, if it is away or Discord refuses for now.
 const (
 	clearAfter = 24 * time.Hour
 	closeAfter = clearAfter + time.Minute
+	clearUntil = closeUntil - time.Hour
 	closeUntil = 30 * 24 * time.Hour
 )
 
@@ -78,10 +79,13 @@ func editError(err error) error {
 	return rest.BotError(err, "")
 }
 
-// clear takes the controls off a message.
+// clear takes the controls off a message, unless somebody has archived its thread.
 func (a *Adapter) clear(ctx context.Context, p outbox.Post) error {
 	channel, message := readReceipt(p.Replaces)
 	_, err := a.rest.Edit(ctx, channel, message, rest.Message{Components: []rest.Component{}})
+	if rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread {
+		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
+	}
 	return editError(err)
 }
 
@@ -89,25 +93,22 @@ func (a *Adapter) clear(ctx context.Context, p outbox.Post) error {
 func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
 	a, p := d.a, d.p
 	over, now := p.State == match.Ended, time.Now()
+	void := p.State == match.Cancelled || p.State == match.Deleted // ended by a notice, without a last board
 	bare := func(message outbox.Receipt) {
 		if d.route.Alone { // it can only answer
 			return
 		}
 		o := outbox.Owes{Kind: outbox.Clear, Key: string(message), Target: message}
 		if over && message == sent { // nothing newer comes
-			o.NotBefore, o.NotAfter = now.Add(clearAfter), now.Add(closeUntil)
+			o.NotBefore, o.NotAfter = now.Add(clearAfter), now.Add(clearUntil)
 		}
 		owes = append(owes, o)
 	}
-	switch previous := outbox.Receipt(p.Previous); {
-	case p.Kind != match.Show: // the board before stays as it is
-		if len(d.m.Components) > 0 {
-			bare(sent)
-		}
-	case previous != "" && previous != sent:
-		bare(previous) // notices leave the controls of the board that they stand below
+	// Other notices leave the controls of the board that they stand below.
+	if previous := outbox.Receipt(p.Previous); (p.Kind == match.Show || void) && previous != "" && previous != sent {
+		bare(previous)
 	}
-	if p.Kind == match.Show && over && len(d.m.Components) > 0 {
+	if len(d.m.Components) > 0 && (p.Kind != match.Show || over) {
 		bare(sent)
 	}
 	if x := d.x; x != nil && x.onMessage() && x.in.Message.Flags&rest.Ephemeral == 0 {
@@ -124,8 +125,15 @@ func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
 		o.Data = f.String()
 		owes = append(owes, o)
 	}
-	if over && p.Scene != nil && p.Scene.Result != "" && d.at.under {
-		owes = append(owes, outbox.Owes{Kind: outbox.Close, Key: d.at.channel, Target: sent, Data: cmp.Or(p.Scene.Headline, p.Scene.Result),
+	result := ""
+	switch {
+	case over && p.Scene != nil && p.Scene.Result != "":
+		result = cmp.Or(p.Scene.Headline, p.Scene.Result)
+	case p.State == match.Cancelled:
+		result = bot.Translated(p.Lang, wordCancelled)
+	}
+	if result != "" && d.at.under {
+		owes = append(owes, outbox.Owes{Kind: outbox.Close, Key: d.at.channel, Target: sent, Data: result,
 			NotBefore: now.Add(closeAfter), NotAfter: now.Add(closeUntil)})
 	}
 	channel, message := readReceipt(p.Under)
@@ -133,9 +141,9 @@ func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
 	refused = refused && time.Now().Before(until)
 	thread, _ := readReceipt(string(sent))
 	// Beside its boards the status message stays as it is; where nothing counts it says so.
-	if (p.Kind == match.Show || p.Instead) && channel != "" && thread != channel && p.State != match.Sandbox && !refused {
+	if (p.Kind == match.Show || p.Instead || void) && channel != "" && thread != channel && p.State != match.Sandbox && !refused {
 		o := outbox.Owes{Kind: outbox.Header, Key: p.Under, Target: outbox.Receipt(p.Under), Data: string(sent)}
-		if p.Scene == nil || p.Scene.Result == "" { // the end is shown at once
+		if !void && (p.Scene == nil || p.Scene.Result == "") { // the end is shown at once
 			o.Every = paceOf(message, time.Now())
 		}
 		owes = append(owes, o)
@@ -226,6 +234,12 @@ func (a *Adapter) header(ctx context.Context, p outbox.Post) error {
 
 // standing says how a game stands.
 func standing(p outbox.Post, s render.Scene) string {
+	switch p.State {
+	case match.Deleted:
+		return bot.Translated(p.Lang, wordStatus, strconv.Itoa(p.Number), bot.Translated(p.Lang, wordDeleted))
+	case match.Cancelled: // nobody is to play, and nothing is counted
+		s.Next, s.Headline, s.Caption = bot.Translated(p.Lang, wordCancelled), "", ""
+	}
 	what := s.Ruleset
 	if len(s.Board) > 0 {
 		what += fmt.Sprintf(" · %d×%d", len(s.Board[0]), len(s.Board))

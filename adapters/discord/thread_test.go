@@ -56,12 +56,76 @@ func TestFinishedThread(t *testing.T) {
 		}
 		tb.is(thread, threadAfter, true, 1)
 		if left := controlled(thread); len(left) > 0 {
-			t.Errorf("controls stay below %q", left)
+			t.Errorf("there are controls on %q", left)
 		}
 		tb.bob.Say(thread, "Well played!")
 		tb.does("alice", "", "/score")
 		tb.passes(24 * time.Hour)
 		tb.is(thread, threadAfter, false, 1)
+	})
+}
+
+// Nothing can be changed in an archived thread. So it is archived after the last controls
+// are gone, however long Discord refuses that.
+func TestFinishedThreadIsArchivedLast(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		thread := c.begin(t)
+		c.ends(thread)
+		c.passes(clearAfter - time.Minute)
+		end := c.d.Fault(discordtest.Fault{Route: editRoute, Path: thread.ID(), Times: -1, Status: 429, Code: 30046})
+		c.passes(time.Hour)
+		c.is(thread, threadBefore, false, 0)
+		end()
+		c.passes(2 * oldPace)
+		c.is(thread, threadAfter, true, 1)
+		if left := controlled(thread); len(left) > 0 {
+			t.Errorf("there are controls on %q", left)
+		}
+		if rows := c.stored(outbox.Clear); len(rows) > 0 {
+			t.Errorf("it is tried again: %+v", rows)
+		}
+	})
+}
+
+// What is played becomes nothing when the game is cancelled: the buttons go at once, the
+// opening says so, and the thread is put away like that of any finished game. Of a deleted
+// game the thread stays, without buttons.
+func TestThreadOfAVoidGame(t *testing.T) {
+	cancelled := threadBefore + " · cancelled"
+	type void struct {
+		by            func(c *club, thread *discordtest.Channel)
+		opening, name string
+		archived      bool
+		changes       int
+	}
+	eachInClub(t, map[string]void{
+		"by a player": {func(c *club, thread *discordtest.Channel) {
+			c.ok(c.alice.Slash(thread, "go ending delete", opt("how", "cancel")))
+		}, "Move 1: Black C3 · cancelled", cancelled, true, 1},
+		"by a moderator": {func(c *club, thread *discordtest.Channel) {
+			c.place(c.bob, thread, "C4")
+			mod := c.guild.Member("Mod")
+			c.guild.Permit(mod, discordtest.ManageMessages)
+			c.ok(mod.Slash(thread, "go ending delete", opt("how", "cancel")))
+		}, "Move 2: White C4 · cancelled", cancelled, true, 1},
+		"deleted": {func(c *club, thread *discordtest.Channel) {
+			c.ok(c.bob.Slash(thread, "go resign", opt("confirm", "yes")))
+			c.ok(c.alice.Slash(thread, "go ending delete"))
+			c.ok(c.bob.Slash(thread, "go ending delete"))
+		}, "Game 1: deleted", threadBefore, false, 0},
+	}, func(t *testing.T, c *club, x void) {
+		thread := c.begin(t)
+		c.place(c.alice, thread, "C3")
+		x.by(c, thread)
+		c.passes(time.Minute)
+		if left := controlled(thread); len(left) > 0 {
+			t.Errorf("there are controls on %q", left)
+		}
+		if says := c.room.Messages()[0].Now().Content; !strings.Contains(says, x.opening) || strings.Contains(says, "to play") {
+			t.Errorf("the opening says %q", says)
+		}
+		c.passes(clearAfter + time.Hour)
+		c.is(thread, x.name, x.archived, x.changes)
 	})
 }
 

@@ -23,6 +23,8 @@ const (
 	wordThread      = "Game {0}"
 	wordThreadOf    = "Game {0}: {1} – {2}"
 	wordStatus      = "Game {0}: {1}"
+	wordCancelled   = "cancelled" // what became of a game: in the name of its thread, and in its status message
+	wordDeleted     = "deleted"
 	wordNoFiles     = "I may not attach files here, so the board is in letters. A moderator can grant me {0} in the channel's settings, under Permissions."
 	wordNoRecord    = "I may not attach files here. A moderator can grant me {0} in the channel's settings, under Permissions."
 	wordNoThreads   = "I could not open a thread for this game, so it stays here. A moderator can grant me {0} in the channel's settings, under Permissions."
