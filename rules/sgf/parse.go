@@ -69,6 +69,15 @@ var known = func() map[string]string {
 	return names
 }()
 
+// plain are the properties whose values have no brackets within them.
+var plain = func() map[string]bool {
+	names := map[string]bool{}
+	for name := range strings.FieldsSeq("B W AB AW AE TB TW SZ KM HA PL GM") {
+		names[name] = true
+	}
+	return names
+}()
+
 // Repairs of parse.
 const (
 	cutShort   = "the record ends before its brackets close"
@@ -76,6 +85,8 @@ const (
 	noNode     = "the first node does not begin with a semicolon"
 
 	afterVariation = "moves after a variation are passed over"
+	notEscaped     = "brackets within a text are not escaped: where it ends is guessed"
+	betweenValues  = "text between values is passed over"
 )
 
 const space = " \t\r\n\v\f"
@@ -83,14 +94,20 @@ const space = " \t\r\n\v\f"
 // parse returns the nodes of the main line of the first game in text: of several
 // variations the first; and what it had to repair. It reads to the end of the main
 // line; variations, and what stands outside the game, are passed over.
-func parse(text []byte) (line []node, repairs []string, err error) {
+func parse(text []byte) (line []node, repairs []Repair, err error) {
 	i, complete := begin(text)
 	if i < 0 {
 		return nil, nil, ErrNoRecord
 	}
+	turns, depth := 0, 0
 	repair := func(what string) {
-		if !slices.Contains(repairs, what) {
-			repairs = append(repairs, what)
+		r := Repair{What: says(what)}
+		if what == notEscaped || what == betweenValues {
+			r.Move = turns
+		}
+		same := func(x Repair) bool { return x.Move == r.Move && x.What.Text == what }
+		if n := len(repairs); n < maxRepairs && !slices.ContainsFunc(repairs[max(0, n-4):], same) {
+			repairs = append(repairs, r)
 		}
 	}
 	if !complete {
@@ -105,19 +122,27 @@ func parse(text []byte) (line []node, repairs []string, err error) {
 	all := make([]value, 0, usual) // of all nodes
 	open := false                  // the last node of line still takes values
 	prop := none                   // the property that values belong to
+	ends := newEnds()
 	for ; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '(':
 			prop = none
+			depth++
 		case c == ')':
-			if bytes.HasPrefix(bytes.TrimLeft(text[i+1:], space), []byte(";")) {
+			rest := text[i+1:]
+			switch {
+			case bytes.HasPrefix(bytes.TrimLeft(rest, space), []byte(";")):
 				repair(afterVariation)
+			case depth > 1 && !branches(rest), ends.past(rest):
+				repair(notEscaped)
 			}
 			return line, repairs, nil
 		case c == ';':
 			prop, open = none, false
+		case c == ']':
+			repair(notEscaped)
 		case c == '[':
-			n := valueEnd(text[i:])
+			n, flaw := ends.value(text[i:], plain[prop])
 			if n < 0 {
 				return short(line, repairs)
 			}
@@ -135,6 +160,12 @@ func parse(text []byte) (line []node, repairs []string, err error) {
 				last := &line[len(line)-1]
 				all = append(all, value{prop, text[i+1 : i+n-1]})
 				*last = all[len(all)-len(*last)-1:]
+				if len(prop) == 1 { // B or W
+					turns++
+				}
+			}
+			if flaw != "" {
+				repair(flaw)
 			}
 			i += n - 1
 		case isLetter(c):
@@ -152,11 +183,11 @@ func parse(text []byte) (line []node, repairs []string, err error) {
 
 // short returns what there is of a record that ends too early: of one that ends before
 // its first turn nothing.
-func short(line []node, repairs []string) ([]node, []string, error) {
+func short(line []node, repairs []Repair) ([]node, []Repair, error) {
 	if !slices.ContainsFunc(line, func(n node) bool { return n.has("B", "W") }) {
 		return nil, nil, ErrCutShort
 	}
-	return line, append(repairs, cutShort), nil
+	return line, append(repairs, Repair{What: says(cutShort)}), nil
 }
 
 // begin finds where the first record begins: at a bracket and a node or, if there is none
@@ -186,7 +217,7 @@ func begin(text []byte) (at int, complete bool) {
 // closing returns the length of the game or variation that begins with the bracket at the
 // start of text; -1 if it does not end.
 func closing(text []byte) int {
-	depth := 0
+	depth, ends := 0, newEnds()
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '(':
@@ -196,7 +227,7 @@ func closing(text []byte) int {
 				return i + 1
 			}
 		case '[':
-			n := valueEnd(text[i:])
+			n, _ := ends.value(text[i:], false)
 			if n < 0 {
 				return -1
 			}
@@ -215,20 +246,6 @@ func more(text []byte) bool {
 	}
 	_, complete := begin(text[at+n:])
 	return complete
-}
-
-// valueEnd returns the length of the value that begins with the bracket at the
-// start of text, both brackets included; -1 if it does not end.
-func valueEnd(text []byte) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case ']':
-			return i + 1
-		case '\\':
-			i++ // what is escaped
-		}
-	}
-	return -1
 }
 
 // ident returns the name of a property: its capital letters, since before FF[4] it was

@@ -47,7 +47,7 @@ func Read(r io.Reader) (*Record, error) {
 		rd.repair(0, assumed)
 	}
 	for _, r := range repairs {
-		rd.repair(0, says(r))
+		rd.repair(r.Move, r.What)
 	}
 	if err := rd.read(); err != nil {
 		return nil, err

@@ -309,6 +309,12 @@ func TestHostileRecords(t *testing.T) {
 		"many properties":              fill("(;", "A[]B[]C[]", ")"),
 		"open brackets in text":        fill("(;C[", "(;[", "])"),
 		"never a record":               fill("", "( ", ""),
+		"brackets within values":       fill("(;", "C[[]", ")"),
+		"text after values":            fill("(;", "C[]x ", ")"),
+		"values that speak of a game":  fill("(;", "C[(;W[a]", ")"),
+		"brackets after a backslash":   fill("(;", `C[\]B[`, "])"),
+		"brackets with no end":         fill("(;C[", "[]x ", ")"),
+		"values with nothing after":    fill("(;", "C[[]!", ")"),
 	} {
 		start := time.Now()
 		rec, err := Read(strings.NewReader(record))

@@ -204,8 +204,12 @@ func against(t *testing.T, text string) bool {
 	if slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return r.What.Text == noNode }) {
 		return false // where a record without its first semicolon begins is said, and anybody's guess
 	}
+	guessed := slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return r.What.Text == notEscaped })
 	bad := func(format string, args ...any) {
 		t.Helper()
+		if guessed {
+			return // where a text ends is said, and the second reader does not guess; see TestChatter
+		}
 		t.Errorf("%s\nof %.2000q, repaired: %v", fmt.Sprintf(format, args...), text, rec.Repairs)
 	}
 	if rec.Setup.W != g.w || rec.Setup.H != g.h {
