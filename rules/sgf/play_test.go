@@ -81,7 +81,6 @@ func TestIllegalTurns(t *testing.T) {
 		before           int
 	}{
 		{"aga", ";B[ee];W[gg];B[cc];W[ee]", "move 4 (White E5): the point is not empty", nil, 3},
-		{"aga", ";B[ee];W[ss]", "move 2 (White off the board): the point is not on the board", rules.ErrOffBoard, 1},
 		{"aga", ";B[ee];B[gg]", "move 2 (Black G3): it is the other player's turn", rules.ErrNotYourTurn, 1},
 		{"aga", ";B[];B[]", "move 2 (Black pass): it is the other player's turn", rules.ErrNotYourTurn, 1},
 		{"aga", ";B[];W[];B[];B[]", "move 4 (Black pass): it is the other player's turn", rules.ErrNotYourTurn, 2},
@@ -139,7 +138,6 @@ func TestSuicideOfOtherRules(t *testing.T) {
 func TestSetupsThatCannotBe(t *testing.T) {
 	for record, want := range map[string]string{
 		"(;KM[50000])":          "komi is at most 400 points either way",
-		"(;SZ[2]AB[aa:bb])":     "a setup stone without a liberty: ",
 		"(;SZ[2]AB[aa:ba][ab])": "",
 	} {
 		g, err := read(t, record).Play(&rules.AGA, read(t, record).Setup.Komi)

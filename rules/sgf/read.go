@@ -21,12 +21,13 @@ import (
 // an error), FF, CA, SZ (19), KM (0) and RU, information and setup in any node
 // before the first turn, a pass as [] or [tt]. HA[1] is no handicap. Handicap
 // stones that the record plays instead of setting them up, as Black's turns in
-// a row, are setup; if White moves first, no stone of HA is there and they may not have
-// stood on the customary points that is an error, because where they stood decides the game.
+// a row, are setup.
 //
 // All else that it has to guess is in [Record.Repairs]: the encoding, komi in words or the
-// units of a server, handicap stones that are not those of HA, stones that are set up after
-// moves, two turns in one node, an end before the brackets close.
+// units of a server, handicap stones that are not those of HA, or that are nowhere, stones
+// that cannot be where they are set up, or are set up after moves, turns that are spelled
+// out, two turns in one node, an end before the brackets close. Where it cannot read a turn
+// it stops; see [Record.Stopped].
 //
 // The first turn decides who moves first, before it PL.
 //
@@ -120,9 +121,7 @@ func (rd *reader) read() error {
 	}
 	rd.rec.Turns = make([]Turn, 0, len(rd.line))
 	for _, n := range rd.line {
-		if err := rd.node(n); err != nil && rd.move() == 0 {
-			return err
-		} else if err != nil {
+		if err := rd.node(n); err != nil {
 			rd.rec.Stopped, rd.rec.Ending = err, Ending{}
 			break
 		}
@@ -130,14 +129,11 @@ func (rd *reader) read() error {
 	if _, _, told := rd.rec.told(); told && rd.taken != nil && len(rd.rec.Turns) == 0 {
 		n := rd.taken.by
 		*rd = rd.taken.from
-		if err := rd.lift(n, says("stones that are taken off the board after the last turn are read as dead")); err != nil {
-			return err
-		}
+		rd.lift(n, says("stones that are taken off the board after the last turn are read as dead"))
 		rd.marks(n, false)
 	}
-	if err := rd.handicap(); err != nil {
-		return err
-	}
+	rd.stifled()
+	rd.handicap()
 	for _, p := range rd.board.Points() {
 		switch rd.board.At(p) {
 		case rules.Black:
@@ -146,7 +142,8 @@ func (rd *reader) read() error {
 			s.White = append(s.White, p)
 		}
 	}
-	return rd.first()
+	rd.first()
+	return nil
 }
 
 // info returns the first value of a property that says something about the whole
@@ -169,12 +166,10 @@ func (rd *reader) node(n node) error {
 	if n.has("AB", "AW", "AE") {
 		if len(rd.rec.Turns) == 0 {
 			rd.taken = nil
-			if err := rd.setup(n); err != nil {
-				return err
-			}
-		} else if done, err := rd.lifted(n); err != nil || done {
+			_ = rd.setup(n, true)
+		} else if rd.lifted(n) {
 			rd.marks(n, false)
-			return err
+			return nil
 		} else if err := rd.edited(n); err != nil {
 			return err
 		}
@@ -221,39 +216,40 @@ func (rd *reader) marks(n node, turn bool) {
 
 // lifted reads stones that are taken off the board after passes have ended the record:
 // the dead ones. It reports whether that is what the node does.
-func (rd *reader) lifted(n node) (bool, error) {
+func (rd *reader) lifted(n node) bool {
 	ts := rd.rec.Turns
 	if n.has("AB", "AW", "B", "W") || len(ts) < 2 || ts[len(ts)-1].Kind != rules.Pass || ts[len(ts)-2].Kind != rules.Pass {
-		return false, nil
+		return false
 	}
-	err := rd.lift(n, says("stones that are taken off the board after the last pass are read as dead"))
-	return err == nil, err
+	rd.lift(n, says("stones that are taken off the board after the last pass are read as dead"))
+	return true
 }
 
 // lift reads the stones that a node takes off the board as dead.
-func (rd *reader) lift(n node, said rules.Saying) error {
+func (rd *reader) lift(n node, said rules.Saying) {
 	e := &rd.rec.Ending
 	b, _ := rules.NewBoard(rd.board.Size())
 	for _, p := range e.Dead {
 		b.Put(p, rules.Black)
 	}
-	for _, v := range n.values("AE") {
-		ps, err := area(simpleText(string(v)), &rd.board)
-		if err != nil {
-			return says("{0}: {1}", "AE", err)
+	for _, v := range n {
+		if v.name != "AE" {
+			continue
 		}
-		for _, p := range ps {
+		for _, p := range rd.area(v) {
 			if b.At(p) == rules.None {
 				b.Put(p, rules.Black)
 				e.Dead = append(e.Dead, p)
 			}
 		}
 	}
+	if len(e.Dead) == 0 {
+		return
+	}
 	if !e.Accepted {
 		rd.repair(rd.move(), said)
 	}
 	e.Accepted, rd.ended = true, true
-	return nil
 }
 
 // edited reads stones that are set up after moves: the game goes on from the position that
@@ -269,17 +265,18 @@ func (rd *reader) edited(n node) error {
 		if t.Kind != rules.Place {
 			continue
 		}
-		if !before.Has(t.At) || before.At(t.At) != rules.None {
+		if before.At(t.At) != rules.None {
 			return illegal
 		}
 		before.Play(t.At, t.By)
 	}
 	after := *rd
 	after.board = before
-	if err := after.setup(n); err != nil {
+	if err := after.setup(n, false); err != nil {
 		return says("move {0}: {1}", move, err)
 	}
 	if after.board == before {
+		rd.rec.Repairs = after.rec.Repairs
 		return nil
 	}
 	for _, p := range after.board.Points() {
@@ -302,18 +299,19 @@ func (rd *reader) edited(n node) error {
 	return nil
 }
 
-func (rd *reader) setup(n node) error {
+// setup puts the stones of a node on the board. A value that is no point is passed over if
+// the setup is forgiving, and so is an empty one.
+func (rd *reader) setup(n node, forgiving bool) error {
 	here := map[rules.Point]rules.Color{}
 	for _, v := range n {
 		if v.name != "AB" && v.name != "AW" && v.name != "AE" {
 			continue
 		}
 		c := v.color()
-		ps, err := area(simpleText(string(v.text)), &rd.board)
-		if err != nil {
+		if _, err := area(strings.ToLower(simpleText(string(v.text))), &rd.board); err != nil && !forgiving && len(v.text) > 0 {
 			return says("{0}: {1}", v.name, err)
 		}
-		for _, q := range ps {
+		for _, q := range rd.area(v) {
 			if before, twice := here[q]; twice && before != c {
 				rd.repair(0, says("{0} is set up in two ways at once: {1} is read", q, v.name))
 			}
@@ -324,20 +322,75 @@ func (rd *reader) setup(n node) error {
 	return nil
 }
 
+// area reads a value of a setup. One that is no point is passed over.
+func (rd *reader) area(v value) []rules.Point {
+	text := rd.small(rd.move(), simpleText(string(v.text)))
+	ps, err := area(text, &rd.board)
+	if err != nil {
+		rd.repair(rd.move(), says("{0}: {1}: it is passed over", v.name, err))
+	}
+	return ps
+}
+
+// small returns the name of a point, or of two, in small letters, because no board is so
+// large that it needs capital ones.
+func (rd *reader) small(move int, text string) string {
+	low := strings.ToLower(text)
+	if low == text {
+		return text
+	}
+	if _, err := area(low, &rd.board); err != nil && low != "tt" {
+		return text
+	}
+	rd.repair(move, says("[{0}] is read as [{1}]", text, low))
+	return low
+}
+
+// stifled takes stones without a liberty off the board on which the game begins.
+func (rd *reader) stifled() {
+	for _, p := range rd.board.Points() {
+		if rd.board.At(p) == rules.None || rd.board.Liberties(p) > 0 {
+			continue
+		}
+		for _, q := range rd.board.Chain(p) {
+			rd.board.Put(q, rules.None)
+		}
+		rd.repair(0, says("{0} is set up without a liberty: its chain is left out", p))
+	}
+}
+
+// spelled are the turns that some programs spell out.
+var spelled = map[string]struct {
+	kind rules.Kind
+	said string
+}{
+	"pass":   {rules.Pass, "[{0}] is read as a pass"},
+	"resign": {rules.Resign, "[{0}] is read as a resignation"},
+}
+
 // turn reads one turn of a node: a value of B or W.
 func (rd *reader) turn(n node, turn value) error {
 	if rd.ended {
 		return says("a turn comes after the node that ends the game")
 	}
+	if rd.move() == 0 {
+		rd.stifled()
+	}
 	w, h := rd.board.Size()
 	t := Turn{Turn: rules.Turn{Kind: rules.Pass, By: turn.color()}}
-	v := simpleText(string(turn.text))
-	if pass, odd := isPass(v, w, h); odd {
+	v := rd.small(rd.move()+1, simpleText(string(turn.text)))
+	if word, ok := spelled[strings.ToLower(v)]; ok {
+		t.Kind = word.kind
+		rd.repair(rd.move()+1, says(word.said, v))
+	} else if pass, odd := isPass(v, w, h); odd {
 		rd.repair(rd.move()+1, says("[zz] is off the board: it is read as a pass"))
 	} else if !pass {
 		at, err := point(v, h)
 		if err != nil {
 			return err
+		}
+		if !rd.board.Has(at) {
+			return says("[{0}] is not on the board of {1}×{2}", v, w, h)
 		}
 		t.Kind, t.At = rules.Place, at
 	}
@@ -411,7 +464,7 @@ func (rd *reader) ending(n node) error {
 
 // handicap reads HA and finds its stones: in the setup, in Black's first turns, which some
 // servers write without HA, or on the customary points.
-func (rd *reader) handicap() error {
+func (rd *reader) handicap() {
 	rec := &rd.rec
 	n := 0
 	if ha := rd.info("HA"); ha != "" {
@@ -420,6 +473,12 @@ func (rd *reader) handicap() error {
 		if n, err = strconv.Atoi(number); err != nil || n < 0 {
 			rd.repair(0, says("HA[{0}] is not a number of stones: the handicap is read from the board", cut(ha, 20)))
 			n = 0
+		}
+	}
+	unknown := func() {
+		rd.repair(0, says("HA[{0}]: the record does not say where the handicap stones stand: it is read without them", n))
+		if !rec.edited {
+			rd.next = rules.White
 		}
 	}
 	run := rd.run()
@@ -431,17 +490,19 @@ func (rd *reader) handicap() error {
 		n = run
 		rd.repair(0, says("Black begins with {0} stones in a row: they are read as handicap", n))
 	case n < 2:
-		return nil
+		return
 	case missing <= 0:
 		run = 0
 	case rec.edited:
-		return says("HA[{0}]: the record does not say where the handicap stones stand", n)
+		unknown()
+		return
 	case run == missing:
 	case bare && (len(rec.Turns) == 0 || rec.Turns[0].By == rules.White):
 		ps, err := rules.HandicapPoints(rec.Setup.W, rec.Setup.H, n)
 		played := func(t Turn) bool { return t.Kind == rules.Place && slices.Contains(ps, t.At) }
 		if err != nil || slices.ContainsFunc(rec.Turns, played) {
-			return says("HA[{0}]: the record does not say where the handicap stones stand", n)
+			unknown()
+			return
 		}
 		for _, p := range ps {
 			rd.board.Put(p, rules.Black)
@@ -451,7 +512,7 @@ func (rd *reader) handicap() error {
 		set := n - missing
 		if set < 2 {
 			rd.repair(0, says("HA[{0}], but the record sets up no such stones: it is read without handicap", n))
-			return nil
+			return
 		}
 		rd.repair(0, says("HA[{0}], but the record sets up {1} stones: they are read as the handicap", n, set))
 		n, run = set, 0
@@ -461,7 +522,6 @@ func (rd *reader) handicap() error {
 	}
 	rec.Turns, rec.before = rec.Turns[run:], rec.before+run
 	rec.Setup.Handicap = n
-	return nil
 }
 
 // run returns how many stones Black places before anybody else moves, each on an empty
@@ -469,7 +529,7 @@ func (rd *reader) handicap() error {
 func (rd *reader) run() int {
 	b := rd.board
 	for n, t := range rd.rec.Turns {
-		if t.Kind != rules.Place || t.By != rules.Black || !b.Has(t.At) || b.At(t.At) != rules.None {
+		if t.Kind != rules.Place || t.By != rules.Black || b.At(t.At) != rules.None {
 			return n
 		}
 		b.Put(t.At, rules.Black)
@@ -479,7 +539,7 @@ func (rd *reader) run() int {
 
 // first finds who moves first: the player of the first turn, but anybody may
 // resign; then PL; then whoever the rules say.
-func (rd *reader) first() error {
+func (rd *reader) first() {
 	s := &rd.rec.Setup
 	usual := rules.Black
 	if s.Handicap > 0 {
@@ -497,7 +557,6 @@ func (rd *reader) first() error {
 	if s.First == usual {
 		s.First = rules.None
 	}
-	return nil
 }
 
 // player returns whom PL names, None if nobody.

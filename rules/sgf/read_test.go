@@ -35,35 +35,34 @@ func turnsOf(rec *Record) string {
 
 func TestTurnsOfSloppyRecords(t *testing.T) {
 	for name, x := range map[string]struct{ record, turns string }{
-		"as it should be":                       {"(;GM[1]FF[4]SZ[9];B[ee];W[gc];B[])", "B place E5, W place G7, B pass"},
-		"small letters":                         {"(;gm[1]sz[9];b[ee];w[gc])", "B place E5, W place G7"},
-		"no header at all":                      {"(;B[pd])", "B place Q16"},
-		"no turns":                              {"(;SZ[9])", ""},
-		"Windows line breaks":                   {"(;GM[1]\r\nSZ[9]\r\n;B[ee]\r\n;W[gc]\r\n)\r\n", "B place E5, W place G7"},
-		"byte order mark":                       {"\ufeff(;SZ[9];B[ee])", "B place E5"},
-		"a mail before the record":              {"From: me (myself)\nSubject: a game [9x9]\n\n(\n ;SZ[9];B[ee])", "B place E5"},
-		"text after the record":                 {"(;SZ[9];B[ee]) thanks :) (;SZ[9];B[aa])", "B place E5"},
-		"long names of FF[3]":                   {"(;GaMe[1]SiZe[9];Black[ee];White[gc])", "B place E5, W place G7"},
-		"blanks everywhere":                     {" ( ; SZ [ 9 ] ; B [ ee ]\n\t; W\n[gc] ) ", "B place E5, W place G7"},
-		"a bracket in a comment":                {`(;SZ[9]C[smile :\] (;B[aa\])];B[ee]C[\\];W[gc])`, "B place E5, W place G7"},
-		"variations: the first is played":       {"(;SZ[9];B[ee](;W[gc](;B[cc])(;B[aa];W[bb]))(;W[gg];B[hh]))", "B place E5, W place G7, B place C7"},
-		"a first variation that is shorter":     {"(;SZ[9];B[ee](;W[gc])(;W[gg];B[hh]))", "B place E5, W place G7"},
-		"tt is a pass up to 19×19":              {"(;SZ[19];B[tt];W[])", "B pass, W pass"},
-		"tt is a point on larger boards":        {"(;SZ[21];B[tt])", "B place U2"},
-		"25 lines":                              {"(;SZ[25];B[aa];W[yy])", "B place A25, W place Z1"},
-		"a rectangle":                           {"(;SZ[9:5];B[aa];W[ie])", "B place A5, W place J1"},
-		"a property twice":                      {"(;SZ[9]C[a]C[b];B[ee]N[a]N[b])", "B place E5"},
-		"the button":                            {"(;SZ[9];B[]XT[button];W[])", "B button, W pass"},
-		"ultimate":                              {"(;SZ[9];B[]XT[delay];W[tt]XT[delay];B[]XT[draw])", "B delay, W delay, B draw"},
-		"resignation":                           {"(;SZ[9];B[ee];B[]XT[resign])", "B place E5, B resign"},
-		"a pass that names dead chains":         {"(;SZ[9];B[ee];W[]XT[pass E5 d4];B[]XT[accept])", "B place E5, W pass E5 D4, B accept"},
-		"play resumed with a button":            {"(;SZ[9];B[];W[];B[]XT[resume][button])", "B pass, W pass, resumed, B button"},
-		"handicap stones played in a row":       {"(;SZ[9]HA[2];B[cc];B[gg];W[ee])", "W place E5"},
-		"stones in a row, and no HA":            {"(;SZ[9]HA[0];B[cc];B[gg];W[ee];B[aa])", "W place E5, B place A9"},
-		"stones in a row, and nothing else":     {"(;SZ[9];B[cc];B[gg])", "B place C7, B place G3"},
-		"stones in a row after setup":           {"(;SZ[9]AW[aa];B[cc];B[gg];W[ee])", "B place C7, B place G3, W place E5"},
-		"one handicap stone set up, one not":    {"(;SZ[9]HA[2]AB[cc];B[gg];W[ee];B[aa])", "W place E5, B place A9"},
-		"a turn off the board is for the rules": {"(;SZ[9];B[ss])", "B place off the board"},
+		"as it should be":                    {"(;GM[1]FF[4]SZ[9];B[ee];W[gc];B[])", "B place E5, W place G7, B pass"},
+		"small letters":                      {"(;gm[1]sz[9];b[ee];w[gc])", "B place E5, W place G7"},
+		"no header at all":                   {"(;B[pd])", "B place Q16"},
+		"no turns":                           {"(;SZ[9])", ""},
+		"Windows line breaks":                {"(;GM[1]\r\nSZ[9]\r\n;B[ee]\r\n;W[gc]\r\n)\r\n", "B place E5, W place G7"},
+		"byte order mark":                    {"\ufeff(;SZ[9];B[ee])", "B place E5"},
+		"a mail before the record":           {"From: me (myself)\nSubject: a game [9x9]\n\n(\n ;SZ[9];B[ee])", "B place E5"},
+		"text after the record":              {"(;SZ[9];B[ee]) thanks :) (;SZ[9];B[aa])", "B place E5"},
+		"long names of FF[3]":                {"(;GaMe[1]SiZe[9];Black[ee];White[gc])", "B place E5, W place G7"},
+		"blanks everywhere":                  {" ( ; SZ [ 9 ] ; B [ ee ]\n\t; W\n[gc] ) ", "B place E5, W place G7"},
+		"a bracket in a comment":             {`(;SZ[9]C[smile :\] (;B[aa\])];B[ee]C[\\];W[gc])`, "B place E5, W place G7"},
+		"variations: the first is played":    {"(;SZ[9];B[ee](;W[gc](;B[cc])(;B[aa];W[bb]))(;W[gg];B[hh]))", "B place E5, W place G7, B place C7"},
+		"a first variation that is shorter":  {"(;SZ[9];B[ee](;W[gc])(;W[gg];B[hh]))", "B place E5, W place G7"},
+		"tt is a pass up to 19×19":           {"(;SZ[19];B[tt];W[])", "B pass, W pass"},
+		"tt is a point on larger boards":     {"(;SZ[21];B[tt])", "B place U2"},
+		"25 lines":                           {"(;SZ[25];B[aa];W[yy])", "B place A25, W place Z1"},
+		"a rectangle":                        {"(;SZ[9:5];B[aa];W[ie])", "B place A5, W place J1"},
+		"a property twice":                   {"(;SZ[9]C[a]C[b];B[ee]N[a]N[b])", "B place E5"},
+		"the button":                         {"(;SZ[9];B[]XT[button];W[])", "B button, W pass"},
+		"ultimate":                           {"(;SZ[9];B[]XT[delay];W[tt]XT[delay];B[]XT[draw])", "B delay, W delay, B draw"},
+		"resignation":                        {"(;SZ[9];B[ee];B[]XT[resign])", "B place E5, B resign"},
+		"a pass that names dead chains":      {"(;SZ[9];B[ee];W[]XT[pass E5 d4];B[]XT[accept])", "B place E5, W pass E5 D4, B accept"},
+		"play resumed with a button":         {"(;SZ[9];B[];W[];B[]XT[resume][button])", "B pass, W pass, resumed, B button"},
+		"handicap stones played in a row":    {"(;SZ[9]HA[2];B[cc];B[gg];W[ee])", "W place E5"},
+		"stones in a row, and no HA":         {"(;SZ[9]HA[0];B[cc];B[gg];W[ee];B[aa])", "W place E5, B place A9"},
+		"stones in a row, and nothing else":  {"(;SZ[9];B[cc];B[gg])", "B place C7, B place G3"},
+		"stones in a row after setup":        {"(;SZ[9]AW[aa];B[cc];B[gg];W[ee])", "B place C7, B place G3, W place E5"},
+		"one handicap stone set up, one not": {"(;SZ[9]HA[2]AB[cc];B[gg];W[ee];B[aa])", "W place E5, B place A9"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := turnsOf(read(t, x.record)); got != x.turns {
@@ -209,34 +208,17 @@ func TestMore(t *testing.T) {
 // Every error is one line that says what is wrong.
 func TestUnreadableRecords(t *testing.T) {
 	for record, want := range map[string]string{
-		"":                              "there is no game record in it",
-		"hello (world)":                 "there is no game record in it",
-		"(;AP[Halfpoint]KM[6.3])":       "KM[6.3]: 6.3 is not a multiple of ½",
-		"(;GM[2])":                      "GM[2] is another game than Go",
-		"(;SZ[9]":                       "the record ends before its first move",
-		`(;C[\])`:                       "the record ends before its first move",
-		"(;SZ[0])":                      "a board has 1 to 25 lines a side, not 0×0",
-		"(;SZ[26])":                     "a board has 1 to 25 lines a side, not 26×26",
-		"(;SZ[9:99])":                   "a board has 1 to 25 lines a side, not 9×99",
-		"(;SZ[big\nger])":               "SZ[big ger] is not the size of a board",
-		"(;SZ[9]HA[2];W[gc])":           "HA[2]: the record does not say where the handicap stones stand",
-		"(;SZ[9]HA[10];W[ee])":          "HA[10]: the record does not say where the handicap stones stand",
-		"(;SZ[5]HA[2];W[cc])":           "HA[2]: the record does not say where the handicap stones stand",
-		"(;SZ[9]AB[jj])":                "AB: [jj] is not on the board",
-		"(;SZ[9]AB[AA])":                "AB: [AA] is not on the board",
-		"(;SZ[9]AB[aa:])":               "AB: [] is not a point",
-		"(;SZ[123456789012345678901])":  "SZ[12345678901234567890…] is not the size of a board",
-		"(;SZ[9]AW[aa:jj])":             "AW: [aa:jj] is not on the board",
-		"(;SZ[9]AE[E5!])":               "AE: [E5!] is not a point",
-		"(;SZ[9]AB[aa:ii];AB[jj])":      "AB: [jj] is not on the board",
-		"(;SZ[9];B[E5!])":               "move 1: [E5!] is not a point",
-		"(;SZ[9];B[ee]XT[button])":      "move 1: XT[button] stands on what is no pass",
-		"(;SZ[9];B[]XT[button][delay])": "move 1: XT[delay] stands on what is no pass",
-		"(;SZ[9];B[]XT[dance])":         "move 1: XT[dance] is not a turn",
-		"(;SZ[9];B[]XT[pass K1])":       "move 1: K1 is not on this board: its columns go from A to J, its rows from 1 to 9",
-		"(;SZ[9];XT[button])":           "XT[button] stands on a node without a turn",
-		"(;SZ[9];XD[I1])":               "XD: Go boards have no column I: did you mean J1?",
-		"(;SZ[9];XT[accept];B[ee])":     "move 1: a turn comes after the node that ends the game",
+		"":                             "there is no game record in it",
+		"hello (world)":                "there is no game record in it",
+		"(;AP[Halfpoint]KM[6.3])":      "KM[6.3]: 6.3 is not a multiple of ½",
+		"(;GM[2])":                     "GM[2] is another game than Go",
+		"(;SZ[9]":                      "the record ends before its first move",
+		`(;C[\])`:                      "the record ends before its first move",
+		"(;SZ[0])":                     "a board has 1 to 25 lines a side, not 0×0",
+		"(;SZ[26])":                    "a board has 1 to 25 lines a side, not 26×26",
+		"(;SZ[9:99])":                  "a board has 1 to 25 lines a side, not 9×99",
+		"(;SZ[big\nger])":              "SZ[big ger] is not the size of a board",
+		"(;SZ[123456789012345678901])": "SZ[12345678901234567890…] is not the size of a board",
 	} {
 		rec, err := Read(strings.NewReader(record))
 		if err == nil {
@@ -414,6 +396,89 @@ func TestQuotedValuesAreCut(t *testing.T) {
 			if !strings.Contains(said, want) || strings.Contains(said, "…") != strings.Contains(want, "…") || strings.Contains(said, strings.Repeat("x", 21)) {
 				t.Errorf("%s with %d: %s", record, n, said)
 			}
+		}
+	}
+}
+
+// What is wrong before the first move costs no more than itself: the rest of the setup is
+// read, and the game from there.
+func TestFlawsBeforeTheFirstMove(t *testing.T) {
+	const unknown = ": the record does not say where the handicap stones stand: it is read without them"
+	for record, want := range map[string]string{
+		"(;SZ[9]AB[]AW[];B[ee];W[cc])":            " / : Black E5 C7 / AB: [] is not a point: it is passed over; AW: [] is not a point: it is passed over",
+		"(;SZ[9]AB[tt]AW[aa];B[ee])":              " / A9: Black E5 / AB: [tt] is not on the board: it is passed over",
+		"(;SZ[9]AB[aa][bb]AW[cc];B[A1];W[dd])":    "B8 A9 / C7: Black / stopped: move 1: [A1] is not a point",
+		"(;SZ[9]AB[aa];AW[cc];W[ss];B[dd])":       "A9 / C7: Black / stopped: move 1: [ss] is not on the board of 9×9",
+		"(;SZ[9]AB[ba][ab]AW[aa];B[ee])":          "A8 B9 / : Black E5 / A9 is set up without a liberty: its chain is left out",
+		"(;SZ[9]AB[ba][ab]AW[aa];AW[ac];B[ee])":   "A8 B9 / A7: Black E5 / A9 is set up without a liberty: its chain is left out",
+		"(;SZ[9]AB[ba][ab]AW[aa];AE[ba];B[ee])":   "A8 / A9: Black E5 / ",
+		"(;SZ[19]HA[2];W[pd];B[dp])":              " / : White Q16 D4 / HA[2]" + unknown,
+		"(;SZ[9]HA[2];W[gc])":                     " / : White G7 / HA[2]" + unknown,
+		"(;SZ[9]HA[10];W[ee])":                    " / : White E5 / HA[10]" + unknown,
+		"(;SZ[5]HA[2];W[cc])":                     " / : White C3 / HA[2]" + unknown,
+		"(;SZ[5]HA[2])":                           " / : White / HA[2]" + unknown,
+		"(;SZ[9]AB[jj])":                          " / : Black / AB: [jj] is not on the board: it is passed over",
+		"(;SZ[9]AB[AA:BA][jj])":                   "A9 B9 / : Black / [AA:BA] is read as [aa:ba]; AB: [jj] is not on the board: it is passed over",
+		"(;SZ[9]AB[aa:])":                         " / : Black / AB: [] is not a point: it is passed over",
+		"(;SZ[9]AW[aa:jj])":                       " / : Black / AW: [aa:jj] is not on the board: it is passed over",
+		"(;SZ[9]AE[E5!])":                         " / : Black / AE: [E5!] is not a point: it is passed over",
+		"(;SZ[9];B[E5!])":                         " / : Black / stopped: move 1: [E5!] is not a point",
+		"(;SZ[9];B[ee]XT[button])":                " / : Black / stopped: move 1: XT[button] stands on what is no pass",
+		"(;SZ[9];B[]XT[button][delay])":           " / : Black / stopped: move 1: XT[delay] stands on what is no pass",
+		"(;SZ[9];B[]XT[dance])":                   " / : Black / stopped: move 1: XT[dance] is not a turn",
+		"(;SZ[9];B[]XT[pass K1])":                 " / : Black / stopped: move 1: K1 is not on this board: its columns go from A to J, its rows from 1 to 9",
+		"(;SZ[9];XT[button])":                     " / : Black / stopped: XT[button] stands on a node without a turn",
+		"(;SZ[9];XD[I1])":                         " / : Black / stopped: XD: Go boards have no column I: did you mean J1?",
+		"(;SZ[9];XT[accept];B[ee])":               " / : Black / stopped: move 1: a turn comes after the node that ends the game",
+		"(;SZ[9];B[ee];W[];B[];AE[])":             " / : Black E5 pass pass / move 3: AE: [] is not a point: it is passed over",
+		"(;SZ[9];B[ee];W[cc];B[];W[];AE[jj][ee])": " / : Black E5 C7 pass pass / move 4: AE: [jj] is not on the board: it is passed over; move 4: stones that are taken off the board after the last pass are read as dead",
+		"(;SZ[9];B[ee];AB[];W[cc])":               " / : Black E5 C7 / move 1: AB: [] is not a point: it is passed over",
+		"(;SZ[2]AB[aa:bb])":                       " / : Black / A1 is set up without a liberty: its chain is left out",
+	} {
+		rec := read(t, record)
+		if got := seen(t, rec); got != want {
+			t.Errorf("%s: %s\nwant %s", record, got, want)
+		}
+	}
+}
+
+// seen returns the setup, who moves first and the points of the turns of a record that can
+// be played, and what is said of it.
+func seen(t *testing.T, rec *Record) string {
+	t.Helper()
+	start, err := rec.Cut(0).Play(&rules.AGA, 0)
+	if err != nil {
+		return err.Error()
+	}
+	if _, err := rec.Play(&rules.AGA, 0); err != nil {
+		return err.Error()
+	}
+	got := fmt.Sprintf("%s / %s: %v", rules.Names(rec.Setup.Black), rules.Names(rec.Setup.White), start.ToPlay())
+	for _, turn := range rec.Turns {
+		got += " " + strings.TrimPrefix(turn.String()[2:], "place ")
+	}
+	var said []string
+	for _, r := range rec.Repairs {
+		said = append(said, r.String())
+	}
+	if rec.Stopped != nil {
+		said = append(said, "stopped: "+rec.Stopped.Error())
+	}
+	return got + " / " + strings.Join(said, "; ")
+}
+
+// Turns that a program spells out in its own way are read.
+func TestSpelledTurns(t *testing.T) {
+	for record, want := range map[string]string{
+		"(;SZ[9];B[pass];W[PASS])":        " / : Black pass pass / move 1: [pass] is read as a pass; move 2: [PASS] is read as a pass",
+		"(;SZ[9];B[ee];W[resign])":        " / : Black E5 resign / move 2: [resign] is read as a resignation",
+		"(;SZ[19];B[QD];W[DP];B[TT])":     " / : Black R16 D4 pass / move 1: [QD] is read as [qd]; move 2: [DP] is read as [dp]; move 3: [TT] is read as [tt]",
+		"(;SZ[9]AB[CC]HA[2];B[GG];W[ee])": "G3 C7 / : White E5 / [CC] is read as [cc]; move 1: [GG] is read as [gg]",
+		"(;SZ[9];B[EE];W[QD];B[aa])":      " / : Black E5 / move 1: [EE] is read as [ee]; stopped: move 2: [QD] is not on the board of 9×9",
+		"(;SZ[9];B[passe])":               " / : Black / stopped: move 1: [passe] is not a point",
+	} {
+		if got := seen(t, read(t, record)); got != want {
+			t.Errorf("%s: %s\nwant %s", record, got, want)
 		}
 	}
 }

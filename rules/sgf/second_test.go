@@ -130,7 +130,8 @@ func secondLine(line []secondNode) (g secondGame, ok bool) {
 	}
 	g.black = first["PB"]
 	point := func(s string) (p rules.Point, ok bool) {
-		letters := "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		s = strings.ToLower(s)
+		letters := "abcdefghijklmnopqrstuvwxyz"
 		if len(s) != 2 || !strings.Contains(letters, s[:1]) || !strings.Contains(letters, s[1:]) {
 			return p, false
 		}
@@ -173,7 +174,7 @@ func secondLine(line []secondNode) (g secondGame, ok bool) {
 			}
 			for _, v := range p[1:] {
 				turn := p[0] + " pass"
-				if v = strings.TrimSpace(v); v != "" && (v != "tt" || g.w > 19 || g.h > 19) {
+				if v = strings.TrimSpace(v); v != "" && (strings.ToLower(v) != "tt" || g.w > 19 || g.h > 19) {
 					at, ok := point(v)
 					if !ok {
 						g.stopped = true
@@ -260,7 +261,9 @@ func against(t *testing.T, text string) bool {
 		c  rules.Color
 		ps []rules.Point
 	}{{rules.Black, rec.Setup.Black}, {rules.White, rec.Setup.White}} {
-		if slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return strings.Contains(r.What.Text, "in two ways at once") }) {
+		if slices.ContainsFunc(rec.Repairs, func(r Repair) bool {
+			return strings.Contains(r.What.Text, "in two ways at once") || strings.Contains(r.What.Text, "it is passed over") || strings.Contains(r.What.Text, "without a liberty")
+		}) {
 			break
 		}
 		n := 0

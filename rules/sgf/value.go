@@ -133,7 +133,7 @@ func follows(rest []byte) bool {
 			i++
 		case c > ' ':
 			name, ok := property(rest[i:])
-			if _, named := known[string(name)]; ok || !named {
+			if ok || len(name) == 0 || len(name) > 2 || !bytes.Equal(name, bytes.ToUpper(name)) {
 				return ok
 			}
 			i += len(name) - 1
