@@ -128,9 +128,10 @@ func (q *queue) remove(i id) {
 	}
 }
 
-// Shown updates the queue after a post of a game was shown in a channel: older rows
-// there that slept wake up, those that take the controls off a notice wait no longer, and a board drops the pending pictures of older boards. It
-// returns the rows that woke and those that it dropped.
+// Shown updates the queue after a post of a game was shown in a channel: older rows there
+// that slept wake up, those that take the controls off a notice no longer wait, and a board
+// drops the pending pictures of older boards. It returns the rows that woke and those that
+// it dropped.
 func (q *queue) Shown(platform, channel, game string, seq int, board bool) (woken, dropped []Row) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

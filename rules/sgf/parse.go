@@ -69,6 +69,14 @@ var known = func() map[string]string {
 	return names
 }()
 
+// ofLetter is known for names of one letter, as those of moves are: looking there is quicker.
+var ofLetter = func() (names [256]string) {
+	for c := range names {
+		names[c] = known[string(ident([]byte{byte(c)}))]
+	}
+	return names
+}()
+
 // plain are the properties whose values have no brackets within them.
 var plain = func() map[string]bool {
 	names := map[string]bool{}
@@ -142,7 +150,7 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 		case c == ']':
 			repair(notEscaped)
 		case c == '[':
-			n, flaw := ends.value(text[i:], plain[prop])
+			n, flaw := ends.value(text[i:], prop)
 			if n < 0 {
 				return short(line, repairs)
 			}
@@ -173,7 +181,10 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 			for i+1 < len(text) && isLetter(text[i+1]) {
 				i++
 			}
-			if prop = known[string(ident(text[start:i+1]))]; prop == "" {
+			if prop = ofLetter[c]; i > start {
+				prop = known[string(ident(text[start:i+1]))]
+			}
+			if prop == "" {
 				prop = unknown
 			}
 		}
@@ -227,7 +238,7 @@ func closing(text []byte) int {
 				return i + 1
 			}
 		case '[':
-			n, _ := ends.value(text[i:], false)
+			n, _ := ends.value(text[i:], "")
 			if n < 0 {
 				return -1
 			}

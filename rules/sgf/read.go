@@ -126,7 +126,7 @@ func (rd *reader) read() error {
 			break
 		}
 	}
-	if _, _, told := rd.rec.told(); told && rd.taken != nil && len(rd.rec.Turns) == 0 {
+	if rd.endsLifted() {
 		n := rd.taken.by
 		*rd = rd.taken.from
 		rd.lift(n, says("stones that are taken off the board after the last turn are read as dead"))
@@ -144,6 +144,16 @@ func (rd *reader) read() error {
 	}
 	rd.first()
 	return nil
+}
+
+// endsLifted reports whether the record ends with stones that are taken off the board, and
+// tells a count.
+func (rd *reader) endsLifted() bool {
+	if rd.taken == nil || len(rd.rec.Turns) > 0 {
+		return false
+	}
+	_, _, told := rd.rec.told()
+	return told
 }
 
 // info returns the first value of a property that says something about the whole
@@ -379,20 +389,22 @@ func (rd *reader) turn(n node, turn value) error {
 	w, h := rd.board.Size()
 	t := Turn{Turn: rules.Turn{Kind: rules.Pass, By: turn.color()}}
 	v := rd.small(rd.move()+1, simpleText(string(turn.text)))
-	if word, ok := spelled[strings.ToLower(v)]; ok {
-		t.Kind = word.kind
-		rd.repair(rd.move()+1, says(word.said, v))
-	} else if pass, odd := isPass(v, w, h); odd {
+	if pass, odd := isPass(v, w, h); odd {
 		rd.repair(rd.move()+1, says("[zz] is off the board: it is read as a pass"))
 	} else if !pass {
 		at, err := point(v, h)
 		if err != nil {
-			return err
-		}
-		if !rd.board.Has(at) {
+			word, ok := spelled[strings.ToLower(v)]
+			if !ok {
+				return err
+			}
+			t.Kind = word.kind
+			rd.repair(rd.move()+1, says(word.said, v))
+		} else if rd.board.Has(at) {
+			t.Kind, t.At = rules.Place, at
+		} else {
 			return says("[{0}] is not on the board of {1}×{2}", v, w, h)
 		}
-		t.Kind, t.At = rules.Place, at
 	}
 	for _, v := range n.values("XT") {
 		if err := t.private(simpleText(string(v)), w, h); err != nil {

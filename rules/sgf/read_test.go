@@ -442,8 +442,8 @@ func TestFlawsBeforeTheFirstMove(t *testing.T) {
 	}
 }
 
-// seen returns the setup, who moves first and the points of the turns of a record that can
-// be played, and what is said of it.
+// seen describes a record that can be played: its setup, who moves first, the points of its
+// turns, and its repairs.
 func seen(t *testing.T, rec *Record) string {
 	t.Helper()
 	start, err := rec.Cut(0).Play(&rules.AGA, 0)

@@ -249,7 +249,7 @@ func (rec *Record) Against(g *rules.Game) *rules.Recorded {
 	return out
 }
 
-// usualKomis are those ones of even games.
+// usualKomis are the komis that most even games have.
 var usualKomis = []rules.Points{0, 5*rules.One + rules.Half, 6*rules.One + rules.Half, 7*rules.One + rules.Half}
 
 // komiOf returns the komi with which a game that is counted comes to the result of the record.

@@ -17,19 +17,22 @@ const (
 	maxWithin = 64 << 10 // bytes, of a value
 )
 
+// odds are the characters that say where a value with brackets within it ends.
+var odds = [256]bool{'\\': true, '[': true, ']': true, '(': true, ')': true, ';': true}
+
 func newEnds() *ends { return &ends{search: maxSearch} }
 
 // value returns the length of the value that begins with the bracket at the start of
-// text, both brackets included, and which flaw it has, if any; -1 if it does not end. A
-// plain value has no brackets within it.
-func (e *ends) value(text []byte, plain bool) (n int, flaw string) {
+// text, both brackets included, and which flaw it has, if any; -1 if it does not end.
+// The value is one of a property, "" if nobody knows which.
+func (e *ends) value(text []byte, prop string) (n int, flaw string) {
 	const near = 8 // as most values are
 	for i := 1; i < min(len(text), near); i++ {
 		switch c := text[i]; {
 		case c == ']' && follows(text[i+1:]):
 			return i + 1, ""
 		case c == ']' || c == '[' || c == '\\':
-			return e.odd(text, plain)
+			return e.odd(text, plain[prop])
 		}
 	}
 	n = bytes.IndexByte(text, ']') + 1
@@ -40,7 +43,7 @@ func (e *ends) value(text []byte, plain bool) (n int, flaw string) {
 	if bytes.IndexByte(inner, '[') < 0 && bytes.IndexByte(inner, '\\') < 0 && follows(text[n:]) {
 		return n, ""
 	}
-	return e.odd(text, plain)
+	return e.odd(text, plain[prop])
 }
 
 // odd is value for one with brackets or a backslash within it, or with something after it
@@ -64,6 +67,9 @@ func (e *ends) odd(text []byte, plain bool) (n int, flaw string) {
 		return first, ""
 	}
 	for i := 1; i < len(text); i++ {
+		for first == 0 && i+1 < len(text) && !odds[text[i]] {
+			i++
+		}
 		if first > 0 {
 			if e.search--; e.search < 0 {
 				return first, notEscaped
@@ -103,7 +109,7 @@ func (e *ends) odd(text []byte, plain bool) (n int, flaw string) {
 			}
 			depth = max(0, depth-1)
 		case '(':
-			if quoted == 0 && first > 0 && bytes.HasPrefix(bytes.TrimLeft(text[i+1:], space), []byte(";")) {
+			if quoted == 0 && first > 0 && bytes.HasPrefix(trim(text[i+1:]), []byte(";")) {
 				return atFirst()
 			}
 			quoted++
@@ -150,7 +156,7 @@ func (e *ends) past(text []byte) bool {
 	for i := 0; i < min(len(text), maxWithin); i++ {
 		switch text[i] {
 		case '[':
-			n, flaw := e.value(text[i:], false)
+			n, flaw := e.value(text[i:], "")
 			if n < 0 || flaw != "" {
 				return n > 0
 			}
@@ -172,11 +178,20 @@ func (e *ends) past(text []byte) bool {
 
 // branches reports whether variations go on, or end, with a text.
 func branches(text []byte) bool {
-	text = bytes.TrimLeft(text, space)
+	text = trim(text)
 	if rest, ok := bytes.CutPrefix(text, []byte("(")); ok {
-		return bytes.HasPrefix(bytes.TrimLeft(rest, space), []byte(";"))
+		return bytes.HasPrefix(trim(rest), []byte(";"))
 	}
 	return len(text) == 0 || text[0] == ')' || text[0] == ';'
+}
+
+// trim returns a text without the space at its start. bytes.TrimLeft takes longer for so
+// little.
+func trim(text []byte) []byte {
+	for len(text) > 0 && (text[0] == ' ' || text[0] >= '\t' && text[0] <= '\r') {
+		text = text[1:]
+	}
+	return text
 }
 
 // property returns the name with which a text begins, and reports whether it is that of a
@@ -186,7 +201,7 @@ func property(text []byte) (name []byte, ok bool) {
 	for n < len(text) && (isLetter(text[n]) || n > 0 && isDigit(text[n])) {
 		n++
 	}
-	return text[:n], n > 0 && bytes.HasPrefix(bytes.TrimLeft(text[n:], space), []byte("["))
+	return text[:n], n > 0 && bytes.HasPrefix(trim(text[n:]), []byte("["))
 }
 
 // nameBefore returns where the name of a property begins with which a text ends.
@@ -200,7 +215,7 @@ func nameBefore(text []byte) int {
 
 // isMove reports whether a node that begins so has a move first.
 func isMove(node []byte) bool {
-	name, ok := property(bytes.TrimLeft(node, space))
+	name, ok := property(trim(node))
 	return ok && len(name) == 1 && (name[0] == 'B' || name[0] == 'W')
 }
 
