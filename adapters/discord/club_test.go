@@ -151,6 +151,11 @@ func makeClub(t *testing.T, o discordtest.Options) *club {
 	d := discordtest.New(t, o)
 	guild := d.Guild("Go club")
 	c := &club{T: t, d: d, guild: guild, room: guild.Channel("games"), alice: guild.Member("Alice"), bob: guild.Member("Bob")}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the bot's log:\n%s", c.log.String())
+		}
+	})
 	st, err := store.Open(t.Context(), store.Memory)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package discordtest_test
 
 import (
+	"bufio"
 	"crypto/ed25519"
 	"encoding/hex"
 	"errors"
@@ -492,4 +493,35 @@ func TestInteractionsByPost(t *testing.T) {
 			t.Errorf("%s was taken", body)
 		}
 	}
+}
+
+// TestConnectionInReserve uses a connection long after it was opened: clients open more
+// than they need at once.
+func TestConnectionInReserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := &memnet.Network{}
+		d := discordtest.New(t, discordtest.Options{Network: network})
+		conn, err := network.DialContext(t.Context(), "tcp", strings.TrimPrefix(d.Address(), "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		time.Sleep(time.Hour)
+		r, err := http.NewRequest(http.MethodGet, d.API()+"/gateway", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("User-Agent", "DiscordBot (https://example.org, 1)")
+		if err := r.Write(conn); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(conn), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			t.Error(resp.Status)
+		}
+	})
 }

@@ -142,7 +142,9 @@ func New(t TB, o Options) *Server {
 		panic(err)
 	}
 	s.poster = &http.Client{Transport: poster}
-	s.web = &http.Server{Handler: s.mux(), ReadHeaderTimeout: time.Minute}
+	// Without a limit for the header: it would also close a connection that a client has
+	// opened in reserve, and in virtual time just when the client begins to use it.
+	s.web = &http.Server{Handler: s.mux()}
 	s.running.Go(func() { s.web.Serve(s.listener) })
 	if t != nil {
 		t.Cleanup(s.Close)
