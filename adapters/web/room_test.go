@@ -198,19 +198,17 @@ func inMemory(t testing.TB, r *Room, serve func(context.Context) error) (url str
 		}
 		return network.Listen(net.JoinHostPort(cmp.Or(host, "0.0.0.0"), given))
 	}
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+	// No connection waits for the next request: in virtual time the server would now and
+	// then close it as idle just when it is used.
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
 		conn, err := network.DialContext(ctx, "tcp", address)
 		if _, given, _ := net.SplitHostPort(address); err != nil { // it may listen on all interfaces
 			conn, err = network.DialContext(ctx, "tcp", "0.0.0.0:"+given)
 		}
 		return conn, err
 	}}
-	url, end := listen(t, r, serve)
+	url, stop = listen(t, r, serve)
 	clients.Store(strings.TrimPrefix(url, "http://"), &http.Client{Transport: transport})
-	stop = func() {
-		transport.CloseIdleConnections()
-		end()
-	}
 	t.Cleanup(stop)
 	return url, stop
 }
