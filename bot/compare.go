@@ -24,6 +24,10 @@ func compare(q *question) Answer {
 	if stopped, _, err := rec.Count(sgf.Count{Stop: true, Move: q.pos.Game.Turns()}); err == nil {
 		board = stopped.Board() // dead stones and all
 	}
+	marked := len(dead) == 0 && q.pos.Game.Phase() == rules.Settling
+	if marked {
+		dead = match.OneOfEach(board, q.pos.Game.Dead())
+	}
 	for _, p := range dead {
 		if board.At(p) == rules.None {
 			return q.refuse(text.Whole(rules.Saying{Text: "there is no stone on {0}", Args: []any{p}}))
@@ -38,6 +42,8 @@ func compare(q *question) Answer {
 	supposed := len(dead) > 0 && !slices.Equal(chains(board, dead), chains(board, rec.Dead()))
 	var out []Text
 	switch {
+	case supposed && marked:
+		out = append(out, say("compare.marked", rules.Names(dead)))
 	case supposed && q.pos.Game.Phase() == rules.Over && (rec.Ending.Accepted || len(rec.Dead()) > 0):
 		out = append(out, say("compare.not.agreed", rules.Names(dead)))
 	case supposed:
@@ -57,7 +63,7 @@ func compare(q *question) Answer {
 	chart := Comparison(q.lang, rows, all, Titles)
 	chart.Black, chart.White = seatName(q.lang, q.match.Black, q.who), seatName(q.lang, q.match.White, q.who)
 	chart.Look = q.look()
-	if supposed {
+	if supposed && !marked {
 		for i := range chart.Rows {
 			chart.Rows[i].Label = "" // none of them is this game
 		}

@@ -21,25 +21,27 @@ const seed = 1
 // seki, and of each that is in doubt.
 func judged(g *rules.Game) (dead, seki, unsure []rules.Point) {
 	board := g.Board()
-	one := func(ps []rules.Point) (out []rules.Point) {
-		seen := map[rules.Point]bool{}
-		for _, p := range ps {
-			if !seen[p] {
-				out = append(out, p)
-			}
-			for _, q := range board.Chain(p) {
-				seen[q] = true
-			}
-		}
-		return out
-	}
 	j := rules.Judge(board, seed)
 	if !g.Rules().Has(rules.MarkSeki) {
 		j.Seki = nil
 	}
 	doubtful := func(p rules.Point) bool { return slices.Contains(j.Unsettled, p) }
 	j.Dead, j.Seki = slices.DeleteFunc(j.Dead, doubtful), slices.DeleteFunc(j.Seki, doubtful)
-	return one(j.Dead), one(j.Seki), one(j.Unsettled)
+	return OneOfEach(board, j.Dead), OneOfEach(board, j.Seki), OneOfEach(board, j.Unsettled)
+}
+
+// OneOfEach returns the first of the points of each chain.
+func OneOfEach(board rules.Board, ps []rules.Point) (out []rules.Point) {
+	seen := map[rules.Point]bool{}
+	for _, p := range ps {
+		if !seen[p] {
+			out = append(out, p)
+		}
+		for _, q := range board.Chain(p) {
+			seen[q] = true
+		}
+	}
+	return out
 }
 
 // suggest marks what looks dead, so that there is a sensible count to agree on as soon

@@ -521,6 +521,7 @@ var english = map[string]string{
 	"compare.uncounted":  "No ruleset can count game {0}.",
 	"compare.not.agreed": "Counted with {0} alone dead, which is not what you agreed.",
 	"compare.supposed":   "Counted with {0} alone dead.",
+	"compare.marked":     "Counted with {0} dead, as marked now.",
 	"compare.then":       "Under {0}: {1}.",
 	"compare.then.flips": "These rulesets then give another result: {0}.",
 }
