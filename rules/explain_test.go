@@ -61,16 +61,21 @@ func TestExplained(t *testing.T) {
 	})
 }
 
-// A count of stones on the board is a count of area already, whatever else it counts.
-func TestNoViewsOfStones(t *testing.T) {
-	r := custom(t, Spec{Name: "both", Base: "aga", Count: []string{"a stone on the board is worth 1",
-		"an empty point that reaches only one colour is worth 1 to that colour", "a pass stone is worth 1"}})
-	g, err := New(r, Setup{W: 3, H: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if g = then(t, g, "pass"); g.Views() != nil {
-		t.Error(g.Views())
+// A count of stones on the board is a count of area already, whatever else it counts, and
+// one without territory is none.
+func TestNoViews(t *testing.T) {
+	for _, count := range [][]string{
+		{"a stone on the board is worth 1", "an empty point that reaches only one colour is worth 1 to that colour", "a pass stone is worth 1"},
+		{"a prisoner is worth 1", "a pass stone is worth 1"},
+	} {
+		r := custom(t, Spec{Name: "other", Base: "aga", Count: count})
+		g, err := New(r, Setup{W: 3, H: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g = then(t, g, "pass"); g.Views() != nil {
+			t.Errorf("%q: %v", count, g.Views())
+		}
 	}
 }
 

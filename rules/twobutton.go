@@ -160,7 +160,7 @@ var (
 // one always did.
 var takeBackLastButton = Rule{TakeBackLastButton.Name, func(g *Game) bool {
 	last, _ := g.LastTurn()
-	if last.Kind != Button || g.stopped == None || g.held[g.stopped.Opponent()][ButtonThing] <= 0 || len(g.situations) < 2 {
+	if last.Kind != Button || g.stopped == None || g.held[g.stopped.Opponent()][ButtonThing] <= 0 {
 		g.because = saying("no button stopped play")
 		return false
 	}

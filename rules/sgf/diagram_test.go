@@ -83,6 +83,7 @@ func TestDiagram(t *testing.T) {
 		strings.Repeat(".", 26):      "a board has 1 to 25 lines a side",
 		strings.Repeat(".\n", 26):    "a board has 1 to 25 lines a side",
 		"$$B99\n$$ | . X\n":          "a board has 1 to 25 lines a side",
+		"$$B99\n$$ | . X |\n":        "a board has 1 to 25 lines a side",
 		"Please show me what I mean": "a diagram has no “P”",
 	} {
 		if rec, err := Diagram(text); err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -37,6 +37,7 @@ func TestBracketsThatAreNotEscaped(t *testing.T) {
 		`(;SZ[9];B[ee]C[a [b\] c];W[cc];B[gg])`:                             "E5 C7 G3 / ",
 		`(;SZ[9];B[ee]C[see (;SZ[9\];B[aa\];W[bb\]) there];W[cc];B[gg])`:    "E5 C7 G3 / ",
 		`(;SZ[9];B[ee]LB[aa:[][bb:x];W[cc]C[:[ ]LB[dd:[];B[gg])`:            "E5 C7 G3 / ",
+		`(;SZ[9];B[ee]C[so W[cc [x\] y];W[cc];B[gg])`:                       "E5 C7 G3 / move 1" + said,
 		"(;SZ[9];B[ee]C[cut [ here](;W[cc]C[and [ there];B[gg])(;W[aa]))":   "E5 C7 G3 / ",
 		`(;SZ[9]SO[C:\\games\\];B[ee];W[cc])`:                               "E5 C7 / ",
 		"(;SZ[9];B[ee]C[x]\n\t; W [cc]\n;B[gg])\n-- \nme [you]":             "E5 C7 G3 / ",
