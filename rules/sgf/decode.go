@@ -124,8 +124,8 @@ func utf16(data []byte) encoding.Encoding {
 	return nil
 }
 
-// charsetProperty finds CA, in all its spellings. Its value is ASCII in every encoding.
-var charsetProperty = regexp.MustCompile(`(?:C[a-z]*A[a-z]*|\bca)\s*\[\s*([0-9A-Za-z_:.-]+)\s*\]`)
+// charsetProperty finds CA, in all its spellings, and what some call it instead. Its value is ASCII in every encoding.
+var charsetProperty = regexp.MustCompile(`(?:C[a-z]*A[a-z]*|\b(?i:ca|charset|codepage|encoding))\s*\[\s*([0-9A-Za-z_:.-]+)\s*\]`)
 
 // charsetWithin is how far into a record CA is looked for, in bytes.
 const charsetWithin = 64 << 10

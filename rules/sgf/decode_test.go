@@ -58,6 +58,7 @@ func TestEncodings(t *testing.T) {
 		"Shift_JIS, one name":      {japanese.ShiftJIS, "(;PB[趙治勲])", "趙治勲", unsaid + "Shift_JIS"},
 		"Shift_JIS, kana":          {japanese.ShiftJIS, "(;PB[ソンポール]C[ありがとうございました])", "ソンポール", unsaid + "Shift_JIS"},
 		"Shift_JIS, said":          {japanese.ShiftJIS, "(;CA[SHIFT-JIS]PB[趙治勲])", "趙治勲", ""},
+		"Shift_JIS, said in full":  {japanese.ShiftJIS, "(;Size[9]Charset[Shift_JIS]PB[趙治勲])", "趙治勲", "other names of properties are understood: Size (SZ)"},
 		"Shift_JIS, said by name":  {japanese.ShiftJIS, "(;CA[cp932]PB[趙治勲])", "趙治勲", ""},
 		"ISO-2022-JP":              {japanese.ISO2022JP, japaneseGame, "井山裕太", unsaid + "ISO-2022-JP"},
 		"ISO-2022-JP, brackets":    {japanese.ISO2022JP, "(;CA[iso-2022-jp]PB[竹宮 丸]PW[旬]SZ[9];B[ee])", "竹宮 丸", ""},

@@ -107,7 +107,8 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 	if i < 0 {
 		return nil, nil, ErrNoRecord
 	}
-	turns, depth := 0, 0
+	turns, depth, nodes := 0, 0, 0
+	var names spellings
 	repair := func(what string) {
 		r := Repair{What: says(what)}
 		if what == notEscaped || what == betweenValues {
@@ -130,6 +131,7 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 	all := make([]value, 0, usual) // of all nodes
 	open := false                  // the last node of line still takes values
 	prop := none                   // the property that values belong to
+	named := 0                     // where its name begins
 	ends := newEnds()
 	for ; i < len(text); i++ {
 		switch c := text[i]; {
@@ -144,18 +146,28 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 			case depth > 1 && !branches(rest), ends.past(rest):
 				repair(notEscaped)
 			}
-			return line, repairs, nil
+			return line, append(repairs, names.repairs(turns)...), nil
 		case c == ';':
 			prop, open = none, false
+			nodes++
 		case c == ']':
 			repair(notEscaped)
 		case c == '[':
 			n, flaw := ends.value(text[i:], prop)
 			if n < 0 {
-				return short(line, repairs)
+				return short(line, append(repairs, names.repairs(turns)...))
+			}
+			if prop != none && !endsName(text[:i]) {
+				repair(betweenValues)
+			}
+			if names.name != nil && prop != none {
+				prop = names.of(prop, text[i+1:i+n-1], nodes <= 1)
 			}
 			switch prop {
 			case unknown:
+				if turns == 0 && nodes > 1 {
+					names.unmoved(text[named:i], text[i+1:i+n-1])
+				}
 			case none:
 				repair(noProperty)
 			default:
@@ -177,19 +189,33 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 			}
 			i += n - 1
 		case isLetter(c):
-			start := i
+			named = i
 			for i+1 < len(text) && isLetter(text[i+1]) {
 				i++
 			}
-			if prop = ofLetter[c]; i > start {
-				prop = known[string(ident(text[start:i+1]))]
+			if prop, names.name = ofLetter[c], nil; i > named {
+				prop = names.find(text[named : i+1])
+			}
+			for i+1 < len(text) && isDigit(text[i+1]) {
+				if i++; i+1 == len(text) || !isDigit(text[i+1]) {
+					prop = names.numbered(prop, text[named:i+1], turns+1)
+				}
 			}
 			if prop == "" {
 				prop = unknown
 			}
 		}
 	}
-	return short(line, repairs)
+	return short(line, append(repairs, names.repairs(turns)...))
+}
+
+// endsName reports whether the name or the value of a property ends a text, but for space.
+func endsName(text []byte) bool {
+	for i := len(text) - 1; ; i-- {
+		if c := text[i]; c > ' ' {
+			return isLetter(c) || isDigit(c) || c == ']'
+		}
+	}
 }
 
 // short returns what there is of a record that ends too early: of one that ends before
@@ -257,19 +283,6 @@ func more(text []byte) bool {
 	}
 	_, complete := begin(text[at+n:])
 	return complete
-}
-
-// ident returns the name of a property: its capital letters, since before FF[4] it was
-// legal to write the others of "White" in small ones, or all of one that has none.
-func ident(name []byte) []byte {
-	small := func(c byte) bool { return c >= 'a' }
-	if !slices.ContainsFunc(name, small) {
-		return name
-	}
-	if capitals := slices.DeleteFunc(slices.Clone(name), small); len(capitals) > 0 {
-		return capitals
-	}
-	return bytes.ToUpper(name)
 }
 
 func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }

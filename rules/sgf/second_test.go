@@ -190,6 +190,14 @@ func secondLine(line []secondNode) (g secondGame, ok bool) {
 	return g, true
 }
 
+// guessedAt reports whether a record says that Read has guessed where it begins, or what
+// its properties are. The second reader does not guess.
+func guessedAt(rec *Record) bool {
+	return slices.ContainsFunc(rec.Repairs, func(r Repair) bool {
+		return r.What.Text == noNode || r.What.Text == otherNames
+	})
+}
+
 // against compares what Read makes of a text with what the second reader does. It reports
 // whether both have read it.
 func against(t *testing.T, text string) bool {
@@ -202,8 +210,8 @@ func against(t *testing.T, text string) bool {
 	if err != nil {
 		return false // refused, with a reason
 	}
-	if slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return r.What.Text == noNode }) {
-		return false // where a record without its first semicolon begins is said, and anybody's guess
+	if guessedAt(rec) {
+		return false
 	}
 	guessed := slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return r.What.Text == notEscaped })
 	bad := func(format string, args ...any) {
@@ -318,7 +326,7 @@ func TestSecondReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if filepath.Base(file) == "utf16.sgf" {
+		if filepath.Base(file) == "utf16.sgf" || guessedAt(read(t, string(data))) {
 			continue // which the second reader does not know
 		}
 		texts = append(texts, string(data))

@@ -1,0 +1,70 @@
+package sgf
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// Properties that programs and people call by other names are understood, and that is
+// said; what may be one of the board or a move is not passed over without a word.
+func TestNamesOfProperties(t *testing.T) {
+	const understood = "other names of properties are understood: "
+	const passed = "unknown properties are passed over: "
+	for record, want := range map[string]string{
+		"(;GaMe[1]SiZe[9]KoMi[6.5];Black[ee];White[gc])":                  "9×9 komi 6½: B place E5, W place G7",
+		"(;gm[1]sz[9]km[6.5];b[ee];w[gc])":                                "9×9 komi 6½: B place E5, W place G7",
+		"(;Size[9]Komi[6.5];Black[ee];White[gc])":                         "9×9 komi 6½: B place E5, W place G7; " + understood + "Size (SZ), Komi (KM)",
+		"(;size[9]komi[6.5];black[ee];white[gc])":                         "9×9 komi 6½: B place E5, W place G7; " + understood + "size (SZ), komi (KM), black (B), white (W)",
+		"(;BOARDSIZE[9]KOMI[6.5];BLACK[ee];WHITE[gc])":                    "9×9 komi 6½: B place E5, W place G7; " + understood + "BOARDSIZE (SZ), KOMI (KM), BLACK (B), WHITE (W)",
+		"(;Sz[9]Km[6.5]Pb[Ada];B[ee]Bl[300];W[gc]Wl[299])":                "9×9 komi 6½ Ada: B place E5, W place G7; " + understood + "Sz (SZ), Km (KM), Pb (PB)",
+		"(;Size[9]Handicap[2]AddBlack[cg][gc];White[ee])":                 "9×9 komi 0 handicap 2: W place E5; " + understood + "Size (SZ), Handicap (HA)",
+		"(;Size[9]Black[Ada]White[Bob];B[ee];W[gc])":                      "9×9 komi 0 Ada: B place E5, W place G7; " + understood + "Size (SZ), Black (PB), White (PW)",
+		"(;SZ[9];Black[ee];White[Bob])":                                   "9×9 komi 0: B place E5; stopped: move 2: [Bob] is not a point",
+		"(;SZ[9]Black[ee];White[Pass])":                                   "9×9 komi 0: B place E5, W pass; move 2: [Pass] is read as a pass",
+		"(;SZ[9];B1[ee];W2[gc];B3[cc])":                                   "9×9 komi 0: B place E5, W place G7, B place C7; " + understood + "B1 (B), W2 (W)",
+		"(;SZ[9];B1[ee];W1[gc];B2[cc];W2[gg])":                            "9×9 komi 0: B place E5, W place G7, B place C7, W place G3; " + understood + "B1 (B), W1 (W)",
+		"(;SZ[9];B[ee]B7[aa]W8[bb];W[gc])":                                "9×9 komi 0: B place E5, W place G7; " + passed + "B7, W8",
+		"(;SZ1[9]KM[6.5]V2[x];B[ee])":                                     "19×19 komi 6½: B place E15; " + passed + "SZ1",
+		"(;SizeOfTheBoard[9]KomiPoints[6];BlackStoneAt[ee];NextMove[gc])": "19×19 komi 0: ; " + passed + "SizeOfTheBoard, KomiPoints, BlackStoneAt, NextMove; no move is read, and these properties are unknown: BlackStoneAt, NextMove",
+		"(;SZ[9]BlackSpecies[0]MoveNumber[1]TimeLeft[3]Frobnicate[1])":    "9×9 komi 0: ",
+		"(;SZ-[9]KM = [6.5];B[ee])":                                       "9×9 komi 6½: B place E5; text between values is passed over",
+		"(;SZ [9]KM\r\n[6.5];B\n[ee][]W[gc])":                             "9×9 komi 6½: B place E5, B pass, W place G7; move 2: two turns stand in one node: they are read in their order",
+		"(;Size Komi[6.5];B[ee])":                                         "19×19 komi 6½: B place E15; " + understood + "Komi (KM)",
+		"(;SZ[9]BlackStone[ee];WhiteStone[gc])":                           "9×9 komi 0: B place E5, W place G7; " + understood + "BlackStone (B), WhiteStone (W)",
+		"(;SZ[9];X[ee];O[gc];X[cc])":                                      "9×9 komi 0: ; no move is read, and these properties are unknown: X, O",
+		"(;SZ[9];Zug[ee];Zug[gc];CR[gc])":                                 "9×9 komi 0: ; no move is read, and these properties are unknown: Zug",
+		"(;SZ[9]X[ee];LB[gc];CR[cc];TR[dd])":                              "9×9 komi 0: ",
+		"(;SZ[9];X[ee];B[cc];X[gc])":                                      "9×9 komi 0: B place C7",
+		"(;Size;[9];B[ee])":                                               "19×19 komi 0: B place E15; a value without a property is passed over",
+		"(;" + strings.Repeat("x", 60) + "size[9];B[ee])":                 "19×19 komi 0: B place E15",
+		"(;Size[9]" + strings.Repeat("Size[9]size[9]", 100) + ";B[ee])":   "9×9 komi 0: B place E5; " + understood + "Size (SZ), size (SZ)",
+		"(;Size[9]C[Komi[7]" + "]RULES[Japanese]Result[B+R];B[ee];W[gc])": "9×9 komi 0 japanese B+R: B place E5, W place G7; brackets within a text are not escaped: where it ends is guessed; " + understood + "Size (SZ), RULES (RU), Result (RE)",
+	} {
+		rec := read(t, record)
+		got := fmt.Sprintf("%d×%d komi %v", rec.Setup.W, rec.Setup.H, rec.Setup.Komi)
+		if rec.Setup.Handicap > 0 {
+			got += fmt.Sprintf(" handicap %d", rec.Setup.Handicap)
+		}
+		if r, _, _ := rec.Ruleset(); rec.RU != "" && r != &rules.AGA {
+			got += " " + r.Name
+		}
+		for _, s := range []string{rec.Info.Black, rec.Info.Result} {
+			if s != "" {
+				got += " " + s
+			}
+		}
+		got += ": " + turnsOf(rec)
+		for _, r := range rec.Repairs {
+			got += "; " + r.String()
+		}
+		if rec.Stopped != nil {
+			got += "; stopped: " + rec.Stopped.Error()
+		}
+		if got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", record, got, want)
+		}
+	}
+}
