@@ -68,3 +68,33 @@ func TestNamesOfProperties(t *testing.T) {
 		}
 	}
 }
+
+// What Sina and other Chinese sites write in the first node is its komi, handicap, event and
+// date, unless the record has those as well.
+func TestHeadersOfSites(t *testing.T) {
+	const understood = "other names of properties are understood: "
+	for record, want := range map[string]string{
+		"(;TE[第64期王座戦]RD[2016-03-10]KO[6.5]HD[2]SZ[9]AB[cg][gc];W[ee])": "6½ 2 第64期王座戦 2016-03-10: W place E5; " + understood + "TE (EV), RD (DT), KO (KM), HD (HA)",
+		"(TE[x]KO[0]SZ[9];B[ee])":                       "0 0 x : B place E5; the first node does not begin with a semicolon; " + understood + "TE (EV), KO (KM)",
+		"(;SZ[9]KO[3.75];B[ee])":                        "7½ 0  : B place E5; " + understood + "KO (KM); KM[3.75] is in stones, a komi of 7½",
+		"(;SZ[9]KM[7.5]KO[6.5];B[ee])":                  "7½ 0  : B place E5",
+		"(;SZ[9]KM[]KO[6.5];B[ee])":                     "6½ 0  : B place E5; " + understood + "KO (KM)",
+		"(;SZ[9]KO[]HD[x]TE[1]RD[];B[ee])":              "0 0  : B place E5",
+		"(;SZ[9];B[ee]KO[6.5]TE[good]HD[2];W[gc]KO[1])": "0 0  : B place E5, W place G7",
+		"(;SZ[9]B[ee]KO[6.5]TE[good]HD[2];W[gc]KO[1])":  "0 0  : B place E5, W place G7",
+		"(;SZ[9]EV[a]TE[b]DT[c]RD[d];B[ee])":            "0 0 a c: B place E5",
+		"(;AP[GNU Go:3.8]KM[50]SZ[9]AP[foxwq];B[ee])":   "½ 0  : B place E5; KM[50] is in hundredths, a komi of ½",
+		"(;KM[-50]SZ[9]AP[foxwq];B[ee])":                "−½ 0  : B place E5; KM[-50] is in hundredths, a komi of −½",
+		"(;KM[6.5]SZ[9]AP[foxwq];B[ee])":                "6½ 0  : B place E5",
+		"(;KM[0]SZ[9]AP[foxwq];B[ee])":                  "0 0  : B place E5",
+	} {
+		rec := read(t, record)
+		got := fmt.Sprintf("%v %d %s %s: %s", rec.Setup.Komi, rec.Setup.Handicap, rec.Info.Event, rec.Info.Date, turnsOf(rec))
+		for _, r := range rec.Repairs {
+			got += "; " + r.String()
+		}
+		if got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", record, got, want)
+		}
+	}
+}

@@ -90,6 +90,7 @@ func (rd *reader) read() error {
 		return says("GM[{0}] is another game than Go", cut(gm, 20))
 	}
 	rd.rec.ours = strings.HasPrefix(rd.info("AP"), "Halfpoint")
+	rd.headers()
 	s := &rd.rec.Setup
 	s.W, s.H = 19, 19
 	if sz := rd.info("SZ"); sz != "" {
@@ -101,6 +102,9 @@ func (rd *reader) read() error {
 	rd.board, _ = rules.NewBoard(s.W, s.H)
 	if km := rd.info("KM"); km != "" {
 		komi, said, err := komi(km)
+		if err == nil && said == "" && rd.byFox() && (komi >= 50*rules.One || komi <= -50*rules.One) {
+			komi, said = komi/100, "in hundredths"
+		}
 		if rd.rec.ours { // in points, and up to 400 of them
 			if komi, err = rules.ParsePoints(km); err != nil {
 				return fmt.Errorf("KM[%s]: %w", cut(km, 20), err)
@@ -146,6 +150,46 @@ func (rd *reader) read() error {
 	return nil
 }
 
+// headers reads the headers of Sina and of the sites that copy from it: KO, HD, TE and RD in
+// the first node. Elsewhere KO and TE are notes on a move.
+func (rd *reader) headers() {
+	if len(rd.line) == 0 || rd.line[0].has("B", "W") {
+		return
+	}
+	var read []string
+	for i, v := range rd.line[0] {
+		text, means := simpleText(string(v.text)), ""
+		switch v.name {
+		case "KO":
+			if _, _, err := komi(text); err == nil {
+				means = "KM"
+			}
+		case "HD":
+			if _, err := strconv.Atoi(text); err == nil {
+				means = "HA"
+			}
+		case "TE":
+			if text != "1" && text != "2" {
+				means = "EV"
+			}
+		case "RD":
+			means = "DT"
+		}
+		if means != "" && text != "" && rd.info(means) == "" {
+			rd.line[0][i].name = means
+			read = append(read, v.name+" ("+means+")")
+		}
+	}
+	if read != nil {
+		rd.repair(0, says(otherNames, strings.Join(read, ", ")))
+	}
+}
+
+// byFox reports whether the Fox server wrote the record, which may have another AP, too.
+func (rd *reader) byFox() bool {
+	return slices.ContainsFunc(rd.line[0].values("AP"), func(v []byte) bool { return bytes.HasPrefix(v, []byte("foxwq")) })
+}
+
 // endsLifted reports whether the record ends with stones that are taken off the board, and
 // tells a count.
 func (rd *reader) endsLifted() bool {
@@ -156,16 +200,21 @@ func (rd *reader) endsLifted() bool {
 	return told
 }
 
-// info returns the first value of a property that says something about the whole
-// game, wherever it stands.
+// info returns the first value that is not empty of a property that says something about
+// the whole game, wherever it stands.
 func (rd *reader) info(name string) string {
 	most := MaxText
 	if name == "RU" {
 		most = maxRU
 	}
 	for _, n := range rd.line {
-		if vs := n.values(name); len(vs) > 0 {
-			return simpleTextOf(string(vs[0]), most)
+		for _, v := range n {
+			if v.name != name {
+				continue
+			}
+			if text := simpleTextOf(string(v.text), most); text != "" {
+				return text
+			}
 		}
 	}
 	return ""
