@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -91,6 +90,8 @@ const (
 	cutShort   = "the record ends before its brackets close"
 	noProperty = "a value without a property is passed over"
 	noNode     = "the first node does not begin with a semicolon"
+	noBracket  = "the record does not begin with a bracket"
+	textBefore = "text before the record is passed over"
 
 	afterVariation = "moves after a variation are passed over"
 	notEscaped     = "brackets within a text are not escaped: where it ends is guessed"
@@ -103,7 +104,7 @@ const space = " \t\r\n\v\f"
 // variations the first; and what it had to repair. It reads to the end of the main
 // line; variations, and what stands outside the game, are passed over.
 func parse(text []byte) (line []node, repairs []Repair, err error) {
-	i, complete := begin(text)
+	i, flaw := begin(text)
 	if i < 0 {
 		return nil, nil, ErrNoRecord
 	}
@@ -119,8 +120,8 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 			repairs = append(repairs, r)
 		}
 	}
-	if !complete {
-		repair(noNode)
+	if flaw != "" {
+		repair(flaw)
 	}
 	const (
 		none    = ""  // no property yet
@@ -227,26 +228,106 @@ func short(line []node, repairs []Repair) ([]node, []Repair, error) {
 	return line, append(repairs, Repair{What: says(cutShort)}), nil
 }
 
-// begin finds where the first record begins: at a bracket and a node or, if there is none
-// outside it, at a bracket and a property, which is not complete; -1 if there is neither.
-func begin(text []byte) (at int, complete bool) {
-	headless := -1
+// begin finds where the first record begins, and which flaw that has, if any; -1 if there is
+// none. It begins at a bracket, a semicolon and a property; "(;-)" is none. Of what a mail or a
+// copied text leaves out of that, the semicolon, the bracket or the property may be missing.
+func begin(text []byte) (at int, flaw string) {
+	bare, headless := -1, -1 // a bracket and a semicolon, a bracket and a property
 	for i := 0; ; i++ {
 		n := bytes.IndexByte(text[i:], '(')
 		if n < 0 {
-			return headless, false
+			break
 		}
 		i += n
-		rest := bytes.TrimLeft(text[i+1:], space)
-		if bytes.HasPrefix(rest, []byte(";")) {
+		rest := trim(text[i+1:])
+		node := bytes.TrimLeft(rest, space+";")
+		switch _, ok := property(node[:min(len(node), maxName)]); {
+		case len(rest) > len(node) && ok:
 			if headless >= 0 && closing(text[headless:i]) < 0 { // a variation
-				return headless, false
+				return headless, noNode
 			}
-			return i, true
-		}
-		name := bytes.TrimLeftFunc(rest[:min(len(rest), 10)], unicode.IsLetter)
-		if headless < 0 && len(name) < min(len(rest), 10) && bytes.HasPrefix(name, []byte("[")) {
+			if bare >= 0 && bytes.IndexByte(text[bare:i], '[') >= 0 && closing(text[bare:i]) < 0 {
+				return bare, ""
+			}
+			if open := unopened(text[:i]); open >= 0 {
+				return open, noBracket
+			}
+			if bare >= 0 {
+				flaw = textBefore
+			}
+			return i, flaw
+		case bytes.HasPrefix(rest, []byte(";")):
+			if bare < 0 {
+				bare = i
+			}
+		case ok && headless < 0:
 			headless = i
+		}
+	}
+	open := unopened(text)
+	holds := func(i int) bool { return i >= 0 && (open < 0 || i < open && closing(text[i:open]) < 0) }
+	switch {
+	case holds(headless):
+		return headless, noNode
+	case holds(bare) || open < 0:
+		return bare, ""
+	}
+	return open, noBracket
+}
+
+// unquoted returns a text without the marks of a mail, "> ", before the lines of its record, and
+// what it had to repair. It changes text.
+func unquoted(text []byte) ([]byte, []Repair) {
+	at, _ := begin(text)
+	if at <= 0 {
+		return text, nil
+	}
+	start := bytes.LastIndexByte(text[:at], '\n') + 1
+	depth := bytes.Count(text[start:at], []byte(">"))
+	if depth == 0 || len(bytes.Trim(text[start:at], "> \t")) > 0 {
+		return text, nil
+	}
+	out, lines := text[:start], 0
+	for line := range bytes.Lines(text[start:]) {
+		rest := line
+		for range depth {
+			after, quoted := bytes.CutPrefix(bytes.TrimLeft(rest, " \t"), []byte(">"))
+			if !quoted {
+				rest = line
+				break
+			}
+			rest = bytes.TrimPrefix(after, []byte(" "))
+		}
+		if len(rest) < len(line) {
+			lines++
+		}
+		out = append(out, rest...)
+	}
+	if lines < 2 {
+		return out, nil
+	}
+	return out, []Repair{{What: says("the record is quoted: the marks before its lines are left out")}}
+}
+
+// unopened returns where a record begins that lacks its first bracket: with a property that
+// Read knows, and the node of a move after it; -1 if there is none.
+func unopened(text []byte) int {
+	first := -1
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(text[i:], '[')
+		if n < 0 {
+			return -1
+		}
+		i += n
+		name := nameBefore(text[:i])
+		if prop := known[string(text[name:i])]; prop == "" || i-name > maxName {
+			continue
+		} else if first < 0 {
+			first = name
+		}
+		before := bytes.TrimRight(text[:name], space)
+		if isMove(text[name:]) && bytes.HasSuffix(before, []byte(";")) {
+			return first
 		}
 	}
 }
@@ -281,8 +362,13 @@ func more(text []byte) bool {
 	if n < 0 {
 		return false
 	}
-	_, complete := begin(text[at+n:])
-	return complete
+	text = text[at+n:]
+	at, flaw := begin(text)
+	if at < 0 || flaw != "" && flaw != textBefore {
+		return false
+	}
+	_, ok := property(bytes.TrimLeft(text[at+1:], space+";"))
+	return ok
 }
 
 func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }

@@ -16,14 +16,15 @@ import (
 // The text is decoded first: by its byte order mark, as UTF-8, as CA says, or as
 // what it looks like, of Shift_JIS, GB18030, Big5, EUC-KR and Windows-1252.
 //
-// Read forgives without a word: text before the record, a byte order mark, any line
-// breaks, small letters in the names of properties, a missing GM (another than 1 is
+// Read forgives without a word: text before the record in which nothing looks like one, a byte
+// order mark, any line breaks, small letters in the names of properties, a missing GM (another than 1 is
 // an error), FF, CA, SZ (19), KM (0) and RU, information and setup in any node
 // before the first turn, a pass as [] or [tt]. HA[1] is no handicap. Handicap
 // stones that the record plays instead of setting them up, as Black's turns in
 // a row, are setup.
 //
-// All else that it has to guess is in [Record.Repairs]: the encoding, komi in words or the
+// All else that it has to guess is in [Record.Repairs]: where the record begins, the encoding,
+// properties by another name, komi in words or the
 // units of a server, handicap stones that are not those of HA, or that are nowhere, stones
 // that cannot be where they are set up, or are set up after moves, turns that are spelled
 // out, two turns in one node, an end before the brackets close. Where it cannot read a turn
@@ -39,6 +40,7 @@ func Read(r io.Reader) (*Record, error) {
 		return nil, err
 	}
 	text, assumed := decode(data)
+	text, quoted := unquoted(text)
 	line, repairs, err := parse(text)
 	if err != nil {
 		return nil, err
@@ -47,7 +49,7 @@ func Read(r io.Reader) (*Record, error) {
 	if assumed.Text != "" {
 		rd.repair(0, assumed)
 	}
-	for _, r := range repairs {
+	for _, r := range append(quoted, repairs...) {
 		rd.repair(r.Move, r.What)
 	}
 	if err := rd.read(); err != nil {

@@ -191,7 +191,9 @@ func TestMore(t *testing.T) {
 	for record, want := range map[string]bool{
 		"(;SZ[9];B[ee])(;SZ[9];B[cc])":               true,
 		"(;SZ[9];B[ee](;W[cc])(;W[gg]))\n\n(;B[cc])": true,
-		"(;SZ[9];B[ee]) and (;":                      true,
+		"(;SZ[9];B[ee]) and (;":                      false,
+		"(;SZ[9];B[ee]) thanks (;-)":                 false,
+		"(;SZ[9];B[ee]) (;-) (;SZ[9])":               true,
 		"(;SZ[9];B[ee])":                             false,
 		"(;SZ[9];B[ee](;W[cc])(;W[gg]))":             false,
 		"(;SZ[9];B[ee]) (see (above))":               false,
@@ -278,7 +280,7 @@ func TestHostileRecords(t *testing.T) {
 	}
 	refused := map[string]error{
 		"passes for ever": ErrTooLong, "passes, and then a placement": ErrTooLong, "setup for ever": ErrTooLong,
-		"many properties": ErrTooLong, "never a record": ErrNoRecord,
+		"many properties": ErrTooLong, "never a record": ErrNoRecord, "never a bracket": ErrNoRecord, "properties of one name": ErrTooLong,
 	}
 	for name, record := range map[string]string{
 		"passes for ever":              fill("(;SZ[25]", ";B[];W[]", ")"),
@@ -291,6 +293,11 @@ func TestHostileRecords(t *testing.T) {
 		"many properties":              fill("(;", "A[]B[]C[]", ")"),
 		"open brackets in text":        fill("(;C[", "(;[", "])"),
 		"never a record":               fill("", "( ", ""),
+		"never a bracket":              fill("", "KM[x ", ""),
+		"a record after smiles":        fill("", "(;-", "(;SZ[9];B[ee])"),
+		"properties of one name":       fill("(;", "Size[9]x[1]B7[]", ")"),
+		"a name for ever":              fill("(;", "size", "[9])"),
+		"a number for ever":            fill("(;B", "1", "[aa])"),
 		"brackets within values":       fill("(;", "C[[]", ")"),
 		"text after values":            fill("(;", "C[]x ", ")"),
 		"values that speak of a game":  fill("(;", "C[(;W[a]", ")"),

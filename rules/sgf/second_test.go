@@ -194,7 +194,7 @@ func secondLine(line []secondNode) (g secondGame, ok bool) {
 // its properties are. The second reader does not guess.
 func guessedAt(rec *Record) bool {
 	return slices.ContainsFunc(rec.Repairs, func(r Repair) bool {
-		return r.What.Text == noNode || r.What.Text == otherNames
+		return slices.Contains([]string{noNode, noBracket, textBefore, otherNames}, r.What.Text)
 	})
 }
 
