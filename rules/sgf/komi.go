@@ -1,6 +1,7 @@
 package sgf
 
 import (
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -8,8 +9,37 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
+// komiWord is what komi is called.
+const komiWord = `(?:komi|コミ|込み?|덤|[黑黒]?[贴貼])`
+
 // komis matches a komi in words: "White 5.5", "6目半", "コミ6目半", "3又3/4子", "5 1/2 points".
-var komis = regexp.MustCompile(`^(?:white|w|白|komi|コミ|贴|貼)? *[+:=]? *` + amount + `$`)
+var komis = regexp.MustCompile(`^(?:white|w|白|` + komiWord + `)? *[+:=]? *` + amount + `$`)
+
+// mentions match a komi that a text mentions: "黑贴7目半", "komi is 6.5", "7.5 komi".
+var mentions = []*regexp.Regexp{
+	regexp.MustCompile(komiWord + `(?:is|of|は|が|[:= ])*` + amount),
+	regexp.MustCompile(amount + ` *(?:komi|コミ)`),
+}
+
+// mentioned returns the komi that a text mentions, and the words that do.
+func mentioned(text string) (p rules.Points, words string, ok bool) {
+	text = fractions.Replace(strings.ToLower(narrow(text)))
+	for _, re := range mentions {
+		for _, m := range re.FindAllStringSubmatch(text, -1) {
+			if p, _, ok := amountOf(m[1:]); ok && p < mostKomi {
+				return p, strings.TrimSpace(m[0]), true
+			}
+		}
+	}
+	return 0, "", false
+}
+
+var errNoKomi = errors.New("no game has such a komi")
+
+const (
+	mostKomi  = 100 * rules.One // no komi comes near it
+	largeKomi = 25 * rules.One  // few that are meant in points reach it
+)
 
 // komi reads KM: points, or the units of servers, and says which. Chinese
 // books give komi in stones, each of which is two points: 3.75 is 7½. Fox writes
@@ -17,12 +47,23 @@ var komis = regexp.MustCompile(`^(?:white|w|白|komi|コミ|贴|貼)? *[+:=]? *`
 // komi comes near a hundred points, and none in points has a quarter, neither can be meant
 // otherwise.
 func komi(value string) (p rules.Points, said string, err error) {
-	if p, err = rules.ParsePoints(value); err == nil && p < 100*rules.One && p > -100*rules.One {
+	if p, said, err = inPoints(value); err == nil && (p >= mostKomi || p <= -mostKomi) {
+		err = errNoKomi
+	}
+	return p, said, err
+}
+
+func inPoints(value string) (p rules.Points, said string, err error) {
+	wide := value
+	if value = narrow(value); value != wide {
+		said = "in words"
+	}
+	if p, err = rules.ParsePoints(value); err == nil && p < mostKomi && p > -mostKomi {
 		switch p {
 		case 55 * rules.One, 65 * rules.One, 75 * rules.One:
 			return p / 10, "in tenths", nil
 		}
-		return p, "", nil
+		return p, said, nil
 	}
 	n, e := strconv.ParseFloat(strings.Replace(strings.TrimSpace(value), ",", ".", 1), 64)
 	if m := komis.FindStringSubmatch(fractions.Replace(strings.ToLower(value))); e != nil && m != nil {

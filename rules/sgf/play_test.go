@@ -137,8 +137,8 @@ func TestSuicideOfOtherRules(t *testing.T) {
 
 func TestSetupsThatCannotBe(t *testing.T) {
 	for record, want := range map[string]string{
-		"(;KM[50000])":          "komi is at most 400 points either way",
-		"(;SZ[2]AB[aa:ba][ab])": "",
+		"(;AP[Halfpoint]KM[50000])": "komi is at most 400 points either way",
+		"(;SZ[2]AB[aa:ba][ab])":     "",
 	} {
 		g, err := read(t, record).Play(&rules.AGA, read(t, record).Setup.Komi)
 		if want == "" {

@@ -1,6 +1,7 @@
 package sgf
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,21 +9,29 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// size reads SZ: "19", or columns and rows "9:5", or as some write "9x5".
-func size(value string) (w, h int, err error) {
-	cols, rows, two := strings.Cut(strings.NewReplacer("x", ":", "X", ":", "×", ":").Replace(value), ":")
-	if !two {
-		rows = cols
+// sizes match SZ: "19", or columns and rows "9:5", and what some write, "9x5", "19路", "19,19".
+var sizes = regexp.MustCompile(`^([0-9]+)(?:\.0+)?(?: *(?:[:x×*,;/-]|by) *([0-9]+))? *(?:路盤?|줄|lines?)?$`)
+
+// size reads SZ, and reports whether it is written in another way than SGF does.
+func size(value string) (w, h int, odd bool, err error) {
+	m := sizes.FindStringSubmatch(strings.ToLower(narrow(value)))
+	if m == nil {
+		return 0, 0, false, says("SZ[{0}] is not the size of a board", cut(value, 20))
 	}
-	w, errW := strconv.Atoi(strings.TrimSpace(cols))
-	h, errH := strconv.Atoi(strings.TrimSpace(rows))
+	w, errW := strconv.Atoi(m[1])
+	h, errH := w, error(nil)
+	usual := m[1]
+	if m[2] != "" {
+		h, errH = strconv.Atoi(m[2])
+		usual += ":" + m[2]
+	}
 	if errW != nil || errH != nil {
-		return 0, 0, says("SZ[{0}] is not the size of a board", cut(value, 20))
+		return 0, 0, false, says("SZ[{0}] is not the size of a board", cut(value, 20))
 	}
 	if _, err := rules.NewBoard(w, h); err != nil {
-		return 0, 0, err
+		return 0, 0, false, err
 	}
-	return w, h, nil
+	return w, h, value != usual, nil
 }
 
 // point reads a point as SGF writes it: two letters, column from the left and

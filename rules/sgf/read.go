@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,42 +89,32 @@ func (rd *reader) repair(move int, what rules.Saying) {
 }
 
 func (rd *reader) read() error {
-	if gm := rd.info("GM"); gm != "" && gm != "1" {
-		return says("GM[{0}] is another game than Go", cut(gm, 20))
+	if err := rd.game(); err != nil {
+		return err
 	}
 	rd.rec.ours = strings.HasPrefix(rd.info("AP"), "Halfpoint")
 	rd.headers()
 	s := &rd.rec.Setup
 	s.W, s.H = 19, 19
 	if sz := rd.info("SZ"); sz != "" {
+		var odd bool
 		var err error
-		if s.W, s.H, err = size(sz); err != nil {
+		if s.W, s.H, odd, err = size(sz); err != nil {
 			return err
 		}
+		if odd {
+			rd.repair(0, says("SZ[{0}] is read as {1}×{2}", cut(sz, 20), s.W, s.H))
+		}
+	} else if rd.has("SZ") {
+		rd.repair(0, says("SZ[] names no size: the board is read as {0}×{1}", s.W, s.H))
 	}
 	rd.board, _ = rules.NewBoard(s.W, s.H)
-	if km := rd.info("KM"); km != "" {
-		komi, said, err := komi(km)
-		if err == nil && said == "" && rd.byFox() && (komi >= 50*rules.One || komi <= -50*rules.One) {
-			komi, said = komi/100, "in hundredths"
-		}
-		if rd.rec.ours { // in points, and up to 400 of them
-			if komi, err = rules.ParsePoints(km); err != nil {
-				return fmt.Errorf("KM[%s]: %w", cut(km, 20), err)
-			}
-			said = ""
-		}
-		switch {
-		case err != nil:
-			rd.repair(0, says("KM[{0}] is not a komi, and is passed over", cut(km, 20)))
-		case said != "":
-			rd.repair(0, says("KM[{0}] is {1}, a komi of {2}", cut(km, 20), says(said), komi))
-		}
-		s.Komi, rd.rec.HasKomi = komi, err == nil
-	}
 	rd.rec.RU = rd.info("RU")
 	for _, t := range rd.rec.Info.texts() {
 		*t.text = rd.info(t.name)
+	}
+	if err := rd.komi(); err != nil {
+		return err
 	}
 	rd.rec.Turns = make([]Turn, 0, len(rd.line))
 	for _, n := range rd.line {
@@ -150,6 +141,73 @@ func (rd *reader) read() error {
 	}
 	rd.first()
 	return nil
+}
+
+// otherGames are names of games other than Go, of which SGF knows forty by number.
+var otherGames = regexp.MustCompile(`othello|reversi|chess|gomoku|renju|morris|backgammon|shogi|hex|draughts|checkers|xiangqi|象棋|将棋|五子棋|連珠`)
+
+// game returns an error if the record says that it is of another game than Go.
+func (rd *reader) game() error {
+	gm := rd.info("GM")
+	n, err := strconv.Atoi(narrow(gm))
+	switch {
+	case gm == "" || gm == "1":
+		return nil
+	case err == nil && n != 0 && n != 1 || otherGames.MatchString(strings.ToLower(gm)):
+		return says("GM[{0}] is another game than Go", cut(gm, 20))
+	}
+	rd.repair(0, says("GM[{0}] is read as Go", cut(gm, 20)))
+	return nil
+}
+
+// komi reads KM or, if the record has none, what its texts say of komi.
+func (rd *reader) komi() error {
+	km := rd.info("KM")
+	s, i := &rd.rec.Setup, &rd.rec.Info
+	if rd.rec.ours { // in points, and up to 400 of them
+		if km == "" {
+			return nil
+		}
+		p, err := rules.ParsePoints(km)
+		if err != nil {
+			return fmt.Errorf("KM[%s]: %w", cut(km, 20), err)
+		}
+		s.Komi, rd.rec.HasKomi = p, true
+		return nil
+	}
+	p, said, err := komi(km)
+	if large := p >= largeKomi || p <= -largeKomi; err == nil && said == "" && large {
+		said = "in points"
+		if (p >= 50*rules.One || p <= -50*rules.One) && rd.byFox() {
+			p, said = p/100, "in hundredths"
+		}
+	}
+	if err == nil {
+		if said != "" {
+			rd.repair(0, says("KM[{0}] is {1}, a komi of {2}", cut(km, 20), says(said), p))
+		}
+		s.Komi, rd.rec.HasKomi = p, true
+		return nil
+	}
+	if km != "" {
+		rd.repair(0, says("KM[{0}] is not a komi, and is passed over", cut(km, 20)))
+	}
+	for _, text := range []string{rd.rec.RU, i.Event, i.Name, i.Round, i.Overtime, i.Place} {
+		if p, words, ok := mentioned(cut(text, MaxText)); ok {
+			rd.repair(0, says("by “{0}” the komi is {1}", cut(words, 20), p))
+			s.Komi, rd.rec.HasKomi = p, true
+			return nil
+		}
+	}
+	if km == "" && rd.has("KM") {
+		rd.repair(0, says("KM[] names no komi: it is read as {0}", s.Komi))
+	}
+	return nil
+}
+
+// has reports whether a node has a property.
+func (rd *reader) has(name string) bool {
+	return slices.ContainsFunc(rd.line, func(n node) bool { return n.has(name) })
 }
 
 // headers reads the headers of Sina and of the sites that copy from it: KO, HD, TE and RD in
@@ -525,17 +583,20 @@ func (rd *reader) ending(n node) error {
 	return nil
 }
 
+// handicapWords match HA: "2", "2 stones", "2子".
+var handicapWords = regexp.MustCompile(`^[让讓]?([0-9]{1,3})(?:\.0+)? *(?:子|目|점|stones?)?$`)
+
 // handicap reads HA and finds its stones: in the setup, in Black's first turns, which some
 // servers write without HA, or on the customary points.
 func (rd *reader) handicap() {
 	rec := &rd.rec
 	n := 0
 	if ha := rd.info("HA"); ha != "" {
-		number, _, _ := strings.Cut(ha, " ") // of "2 stones"
-		var err error
-		if n, err = strconv.Atoi(number); err != nil || n < 0 {
+		m := handicapWords.FindStringSubmatch(strings.ToLower(narrow(ha)))
+		if m != nil {
+			n, _ = strconv.Atoi(m[1])
+		} else {
 			rd.repair(0, says("HA[{0}] is not a number of stones: the handicap is read from the board", cut(ha, 20)))
-			n = 0
 		}
 	}
 	unknown := func() {

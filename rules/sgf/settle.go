@@ -363,12 +363,7 @@ func amountOf(m []string) (n rules.Points, stones, ok bool) {
 
 // result returns RE without capitals and wide letters, "２" and "＋".
 func (rec *Record) result() string {
-	return strings.ToLower(strings.Map(func(c rune) rune {
-		if c >= '！' && c <= '～' {
-			return c - '！' + '!'
-		}
-		return c
-	}, rec.Info.Result))
+	return strings.ToLower(narrow(rec.Info.Result))
 }
 
 // Winner returns who won by RE, however that came about; None if it does not say.

@@ -63,3 +63,16 @@ func escape(s string) string {
 func cut[T string | []byte](s T, n int) string {
 	return rules.Shorten(oneLine(string(s)), n)
 }
+
+// narrow returns text with wide letters, digits and signs, "２" and "＋", as those of ASCII.
+func narrow(s string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c >= '！' && c <= '～':
+			return c - '！' + '!'
+		case c == '\u3000':
+			return ' '
+		}
+		return c
+	}, s)
+}
