@@ -23,40 +23,43 @@ import (
 // A record is decoded before it is parsed: the second byte of a character of
 // Shift_JIS, GB18030 or Big5 can be the code of a bracket or of a backslash.
 
-// decode returns a record as UTF-8 without a byte order mark, and what was assumed of
-// its encoding, if anything: a byte order mark decides, then UTF-8 that says so or is
-// nothing else, then CA, then what the text looks like.
-func decode(data []byte) (text []byte, assumed rules.Saying) {
+// decode returns a record as UTF-8 without a byte order mark, from which encoding, nil for
+// UTF-8, and what was assumed of that, if anything: a byte order mark decides, then UTF-8 that
+// says so or is nothing else, then CA, then what the text looks like.
+func decode(data []byte) (text []byte, from encoding.Encoding, assumed rules.Saying) {
 	if ascii(data) && !bytes.Contains(data, []byte{0}) {
-		return shifted(data)
+		text, assumed = shifted(data)
+		return text, nil, assumed
 	}
 	if e := utf16(data); e != nil {
-		return decoded(data, e), rules.Saying{}
+		return decoded(nil, data, e), e, rules.Saying{}
 	}
 	if rest, marked := bytes.CutPrefix(data, []byte("\ufeff")); marked {
-		return bytes.ToValidUTF8(rest, []byte("\ufffd")), rules.Saying{}
+		return valid(rest), nil, rules.Saying{}
 	}
 	named, name := declared(data)
 	if utf8.Valid(data) {
 		if name != "" && named != textunicode.UTF8 {
-			return data, says("the record names the encoding {0}, but it is UTF-8", cut(name, 20))
+			assumed = says("the record names the encoding {0}, but it is UTF-8", cut(name, 20))
 		}
-		return data, rules.Saying{}
+		return data, nil, assumed
 	}
 	if wrong, right := broken(data); right > 2*wrong && (named == nil || named == textunicode.UTF8) {
-		return bytes.ToValidUTF8(data, []byte("\ufffd")), says("the record is UTF-8 in which some characters are cut in two")
+		return valid(data), nil, says("the record is UTF-8 in which some characters are cut in two")
 	}
 	if named != nil && named != textunicode.UTF8 {
+		text = decoded(nil, data, named)
 		// UTF-16 without its mark makes some character of any two bytes.
-		if text := decoded(data, named); !bytes.ContainsRune(text, utf8.RuneError) && bytes.IndexByte(text, '(') >= 0 {
-			return text, rules.Saying{}
+		if !bytes.ContainsRune(text, utf8.RuneError) && bytes.IndexByte(text, '(') >= 0 {
+			return text, named, rules.Saying{}
 		}
 	}
-	text, looks := sniff(data)
+	looks := looksLike(sampled(data))
+	text = decoded(text, data, looks.encoding)
 	if name == "" {
-		return text, says("the record does not name its encoding: it is read as {0}", looks)
+		return text, looks.encoding, says("the record does not name its encoding: it is read as {0}", looks.name)
 	}
-	return text, says("the record is not in the encoding {0} that it names: it is read as {1}", cut(name, 20), looks)
+	return text, looks.encoding, says("the record is not in the encoding {0} that it names: it is read as {1}", cut(name, 20), looks.name)
 }
 
 func ascii(data []byte) bool {
@@ -75,7 +78,7 @@ func shifted(data []byte) (text []byte, assumed rules.Saying) {
 	if !bytes.Contains(data, []byte("\x1b$B")) && !bytes.Contains(data, []byte("\x1b$@")) {
 		return data, rules.Saying{}
 	}
-	text = decoded(data, japanese.ISO2022JP)
+	text = decoded(nil, data, japanese.ISO2022JP)
 	if bytes.ContainsRune(text, utf8.RuneError) {
 		return data, rules.Saying{}
 	}
@@ -85,13 +88,66 @@ func shifted(data []byte) (text []byte, assumed rules.Saying) {
 	return text, says("the record does not name its encoding: it is read as {0}", "ISO-2022-JP")
 }
 
-// decoded returns text in an encoding as UTF-8. What the encoding does not know becomes U+FFFD.
-func decoded(data []byte, e encoding.Encoding) []byte {
-	text, err := e.NewDecoder().Bytes(data)
-	if err != nil { // decoders replace what they do not know
-		return bytes.ToValidUTF8(data, []byte("\ufffd"))
+// decoded returns text in an encoding as UTF-8, in buffer if it has room. What the encoding
+// does not know becomes U+FFFD.
+func decoded(buffer, data []byte, e encoding.Encoding) []byte {
+	d := e.NewDecoder()
+	high := 0
+	for _, c := range data {
+		if c >= utf8.RuneSelf || c == 0 {
+			high++
+		}
 	}
-	return text
+	// A character of one byte becomes two bytes of UTF-8, one of two bytes mostly three.
+	room := len(data) + high + utf8.UTFMax
+	if room > cap(buffer) {
+		buffer = make([]byte, room)
+	}
+	buffer = buffer[:cap(buffer)]
+	written, read, err := d.Transform(buffer, data, true)
+	if err == nil {
+		return buffer[:written]
+	}
+	rest, err := d.Bytes(data[read:]) // signs that become three bytes of one
+	if err != nil {                   // decoders replace what they do not know
+		return valid(data)
+	}
+	return append(buffer[:written], rest...)
+}
+
+// valid returns text in which each run of bytes that are no UTF-8 is U+FFFD.
+func valid(text []byte) []byte {
+	wrong, _ := broken(text)
+	if wrong == 0 {
+		return text
+	}
+	out := make([]byte, 0, len(text)+2*wrong)
+	before := false
+	for len(text) > 0 {
+		c, n := utf8.DecodeRune(text)
+		if bad := c == utf8.RuneError && n == 1; !bad || !before {
+			out = utf8.AppendRune(out, c)
+			before = bad
+		}
+		text = text[n:]
+	}
+	return out
+}
+
+// guarded returns text in an encoding of two bytes in which no character has a bracket or
+// a backslash as its second byte: where a program cut it in two, that stands for itself.
+func guarded(data []byte, e encoding.Encoding) []byte {
+	out := bytes.Clone(data)
+	for i := 0; i+1 < len(out); i++ {
+		switch c := out[i]; {
+		case c <= 0x80 || c == 0xff || e == japanese.ShiftJIS && c >= 0xa0 && c <= 0xdf:
+		case strings.IndexByte(`[\]`, out[i+1]) >= 0:
+			out[i] = '?'
+		default:
+			i++
+		}
+	}
+	return out
 }
 
 // broken counts the bytes of text that are no UTF-8, and the characters beyond ASCII
@@ -159,28 +215,87 @@ var charsets = map[string]encoding.Encoding{
 type look struct {
 	name     string
 	encoding encoding.Encoding
-	common   string // characters that records have often: surnames, ranks, results, dates
+	common   string // characters that records have often: of names, ranks, results, dates
 }
+
+const (
+	kanji = "段級黒白先番手半目勝中押戦棋院名人本因坊王座天元碁聖杯年月日第回局対持時間分小林武宮藤沢加高尾井山田村橋石依趙治勲大竹張栩羽根結城" +
+		"伊佐原川木野松上下平清水岡坂崎森池内後近遠福安吉島嶋荒浜河鈴斎斉渡辺部久保口岩金谷西東南北前新三二一四五六七八九十正美子明光秀和夫雄男彦太郎次也哉介助輔樹真理恵智弘浩孝行成幸信英勇健司史士志朗克貴敏俊宏隆義昭雅裕悠優翔愛香奈由里佳紀代千春夏秋冬関今長重道直坊紅初決挑予選期敗無無不戦棋譜解説会日本国"
+	hanzi = "段级黑白先手子半目胜中盘对局棋院围杯赛届年月日第轮名人王天元决时间分秒李张古力柯常昊孔杰聂卫平马晓春刘陈周罗洗河朴廷桓世石昌镐中国韩日本贴让" +
+		"杨黄赵吴徐孙朱胡郭何高林郑梁谢宋唐许冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金廖贾夏韦方邹孟熊秦邱江尹薛雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫汤伟芳娜秀敏静丽强磊军洋勇艳娟涛明超兰霞刚桂英华玉萍红玲燕彬鹏浩凯健俊雪宁文清飞凤波辉东海峰建庆志永新民生光荣成学良德云宇一小大负三四五六七八九十锦标职业"
+	hanziOld = "段級黑白先手子半目勝中盤對局棋院圍盃賽屆年月日第輪名人王天元決時間分秒李張古力柯常昊孔傑聶衛平馬曉春劉陳周羅王立誠林海峰紅面國韓台灣貼讓" +
+		"楊黃趙吳徐孫朱胡郭何高鄭梁謝宋唐許馮鄧曹彭曾蕭田董袁潘于蔣蔡余杜葉程蘇魏呂丁任沈姚盧姜崔鍾譚陸汪范金石廖賈夏韋方鄒孟熊秦邱江尹薛雷侯龍史陶黎賀顧毛郝龔邵萬錢嚴武戴莫湯俊勳偉芳秀敏靜麗強軍洋勇明超蘭霞剛桂英華玉紅玲燕浩健雪寧文清飛鳳輝東建慶志永新民生光榮成學良德雲宇一小大負三四五六七八九十環職業負俠"
+	hangul = "단급흑백선번집반승불계국기원전배년월일제회명인왕위천국수이김박최조유서창호세돌훈현정환영훈지석시간분초대한중일본덤" +
+		"강윤장임오신권황안송류홍고문양손허남심노하곽성차주우구민진엄채방공함변염준재동규태상경철희은미연아용병덕종길광근범식찬웅농라면삼화바둑패점호의로가나다사자를을는은도에서"
+)
 
 // looks are tried in this order; of those that fit equally well the first is taken.
 var looks = []look{
-	{"Shift_JIS", japanese.ShiftJIS, "段級黒白先番手半目勝中押戦棋院名人本因坊王座天元碁聖杯年月日第回局対持時間分小林武宮藤沢加高尾井山田村橋石依趙治勲大竹張栩羽根結城"},
-	{"GB18030", simplifiedchinese.GB18030, "段级黑白先手子半目胜中盘对局棋院围杯赛届年月日第轮名人王天元决时间分秒李张古力柯常昊孔杰聂卫平马晓春刘陈周罗洗河朴廷桓世石昌镐中国韩日本贴让"},
-	{"Big5", traditionalchinese.Big5, "段級黑白先手子半目勝中盤對局棋院圍盃賽屆年月日第輪名人王天元決時間分秒李張古力柯常昊孔傑聶衛平馬曉春劉陳周羅王立誠林海峰紅面國韓台灣貼讓"},
-	{"EUC-KR", korean.EUCKR, "단급흑백선번집반승불계국기원전배년월일제회명인왕위천국수이김박최조유서창호세돌훈현정환영훈지석시간분초대한중일본덤"},
+	{"Shift_JIS", japanese.ShiftJIS, kanji},
+	{"GB18030", simplifiedchinese.GB18030, hanzi},
+	{"Big5", traditionalchinese.Big5, hanziOld},
+	{"EUC-KR", korean.EUCKR, hangul},
+	{"EUC-JP", japanese.EUCJP, kanji},
 }
 
-// sniff returns a record in the encoding that its text looks most like, and the name
-// of that. Text of single letters beyond ASCII among others is Windows-1252.
-func sniff(data []byte) (text []byte, name string) {
-	sample := sampled(data)
+// cyrillics are the encodings of Russian, in which a letter is a byte.
+var cyrillics = []look{{"Windows-1251", charmap.Windows1251, "оеаинтсрвлк"}, {"KOI8-R", charmap.KOI8R, "оеаинтсрвлк"}}
+
+// looksLike returns the encoding that a text beyond ASCII looks most like. One of single
+// letters among those of ASCII is Windows-1252.
+func looksLike(sample []byte) look {
 	best, most := look{"Windows-1252", charmap.Windows1252, ""}, western(sample)
 	for _, l := range looks {
 		if fits := l.fits(sample); fits > most {
 			best, most = l, fits
 		}
 	}
-	return decoded(data, best.encoding), best.name
+	for _, l := range cyrillics {
+		if fits := l.cyrillic(sample); fits > most {
+			best, most = l, fits
+		}
+	}
+	return best
+}
+
+// cyrillic returns how much text looks like Russian, from 0 to 1: which share of the letters
+// beyond ASCII are in words of small letters, perhaps after a capital one, or of capitals. Of
+// two encodings that have all of them, the one with the usual letters.
+func (l look) cyrillic(sample []byte) float64 {
+	all, score := 0, 0.0
+	word, capitals, rising, usual := 0, 0, false, 0 // letters; capital ones; one after a small one; the usual ones
+	before := ' '
+	latin := func(c rune) bool { return c < utf8.RuneSelf && isLetter(byte(c)) }
+	end := func(next rune) {
+		if word > 2 && !rising && (capitals <= 1 || capitals == word) && !latin(before) && !latin(next) {
+			score += 0.4*float64(word) + 0.4*float64(usual)
+		}
+		word, capitals, rising, usual, before = 0, 0, false, 0, next
+	}
+	for _, c := range string(decoded(nil, sample, l.encoding)) {
+		capital := c >= 'А' && c <= 'Я' || c == 'Ё'
+		switch small := c >= 'а' && c <= 'я' || c == 'ё'; {
+		case small || capital:
+			all++
+			if capital {
+				rising = rising || word > capitals
+				capitals++
+			}
+			word++
+			if strings.ContainsRune(l.common, unicode.ToLower(c)) {
+				usual++
+			}
+			continue
+		case c >= utf8.RuneSelf:
+			all++
+		}
+		end(c)
+	}
+	end(' ')
+	if all == 0 {
+		return 0
+	}
+	return score / float64(all)
 }
 
 // sampled returns the part of a record that is looked at: of lines with something beyond
@@ -201,7 +316,7 @@ func sampled(data []byte) (sample []byte) {
 // characters beyond ASCII are in common use.
 func (l look) fits(sample []byte) float64 {
 	all, score := 0, 0.0
-	for _, c := range string(decoded(sample, l.encoding)) {
+	for _, c := range string(decoded(nil, sample, l.encoding)) {
 		switch {
 		case c < utf8.RuneSelf:
 			continue
@@ -210,7 +325,7 @@ func (l look) fits(sample []byte) float64 {
 			continue
 		case strings.ContainsRune(l.common, c):
 			score++
-		case l.name == "Shift_JIS" && unicode.In(c, unicode.Hiragana, unicode.Katakana):
+		case (l.name == "Shift_JIS" || l.name == "EUC-JP") && unicode.In(c, unicode.Hiragana, unicode.Katakana):
 			score += 0.8
 			if c >= 0xff61 { // of half width: one byte, and so anything
 				score -= 0.6
@@ -238,12 +353,17 @@ func (l look) inUse(c rune) bool {
 		return b[0] >= 0x88 && b[0] <= 0x97
 	case "GB18030":
 		return b[0] >= 0xb0 && b[0] <= 0xd7 && b[1] >= 0xa1
+	case "EUC-JP":
+		return b[0] >= 0xb0 && b[0] <= 0xcf
 	case "Big5":
 		return b[0] >= 0xa4 && b[0] <= 0xc6
 	default:
 		return b[0] >= 0xb0 && b[0] <= 0xc8 && b[1] >= 0xa1
 	}
 }
+
+// signs are the quotes, dashes and the like of Windows-1252.
+const signs = "\x80\x82\x84\x85\x91\x92\x93\x94\x95\x96\x97\x99\xa0\xa1\xa7\xa9\xaa\xab\xae\xb0\xb2\xb3\xb4\xb7\xba\xbb\xbd\xbf"
 
 // western returns which share of the letters beyond ASCII stand beside one of ASCII,
 // or alone.
@@ -256,7 +376,7 @@ func western(sample []byte) float64 {
 		high++
 		before := i > 0 && sample[i-1] >= utf8.RuneSelf
 		after := i+1 < len(sample) && sample[i+1] >= utf8.RuneSelf
-		if c >= 0xc0 && !before && !after {
+		if !before && !after && (c >= 0xc0 || strings.IndexByte(signs, c) >= 0) {
 			alone++
 		}
 	}

@@ -203,6 +203,6 @@ func shownEncoding(seed uint64) string {
 		data = append(data[:at], data[min(len(data), at+1+rnd.IntN(2)):]...)
 	}
 	wrong, right := broken(data)
-	decoded, assumed := decode(data)
+	decoded, _, assumed := decode(data)
 	return fmt.Sprintf("%d wrong, %d right, ASCII %v, %q %v\n%s", wrong, right, ascii(data), decoded, assumed, shownRecord(data))
 }

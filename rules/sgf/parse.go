@@ -98,6 +98,11 @@ const (
 	betweenValues  = "text between values is passed over"
 )
 
+// inText reports whether a repair is of where values end.
+func (r Repair) inText() bool {
+	return r.What.Text == notEscaped || r.What.Text == betweenValues || r.What.Text == cutShort
+}
+
 const space = " \t\r\n\v\f"
 
 // parse returns the nodes of the main line of the first game in text: of several

@@ -14,22 +14,21 @@ import (
 
 // Read reads the main line of the first game in r, of no more than MaxSize bytes.
 //
-// The text is decoded first: by its byte order mark, as UTF-8, as CA says, or as
-// what it looks like, of Shift_JIS, GB18030, Big5, EUC-KR and Windows-1252.
+// The text is decoded first: by its byte order mark, as UTF-8, as CA says, or as what it
+// looks like, of Shift_JIS, EUC-JP, GB18030, Big5, EUC-KR, Windows-1251, KOI8-R and
+// Windows-1252.
 //
 // Read forgives without a word: text before the record in which nothing looks like one, a byte
-// order mark, any line breaks, small letters in the names of properties, a missing GM (another than 1 is
-// an error), FF, CA, SZ (19), KM (0) and RU, information and setup in any node
-// before the first turn, a pass as [] or [tt]. HA[1] is no handicap. Handicap
-// stones that the record plays instead of setting them up, as Black's turns in
-// a row, are setup.
+// order mark, any line breaks, small letters in the names of properties, a missing GM (another
+// than 1 is an error), FF, CA, SZ (19), KM (0) and RU, information and setup in any node
+// before the first turn, a pass as [] or [tt]. HA[1] is no handicap. Handicap stones that the
+// record plays instead of setting them up, as Black's turns in a row, are setup.
 //
 // All else that it has to guess is in [Record.Repairs]: where the record begins, the encoding,
-// properties by another name, komi in words or the
-// units of a server, handicap stones that are not those of HA, or that are nowhere, stones
-// that cannot be where they are set up, or are set up after moves, turns that are spelled
-// out, two turns in one node, an end before the brackets close. Where it cannot read a turn
-// it stops; see [Record.Stopped].
+// properties by another name, komi in words or the units of a server, handicap stones that
+// are not those of HA, or that are nowhere, stones that cannot be where they are set up, or
+// are set up after moves, turns that are spelled out, two turns in one node, an end before
+// the brackets close. Where it cannot read a turn it stops; see [Record.Stopped].
 //
 // The first turn decides who moves first, before it PL.
 //
@@ -40,9 +39,15 @@ func Read(r io.Reader) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, assumed := decode(data)
+	text, from, assumed := decode(data)
 	text, quoted := unquoted(text)
 	line, repairs, err := parse(text)
+	if from != nil && len(data) <= maxGuarded && (err != nil || slices.ContainsFunc(repairs, Repair.inText)) {
+		whole := decoded(nil, guarded(data, from), from)
+		if l, r, e := parse(whole); e == nil && !slices.ContainsFunc(r, Repair.inText) {
+			text, line, repairs, err = whole, l, append(r, Repair{What: says("some characters of the record are cut in two")}), nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
