@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
@@ -38,6 +39,9 @@ func TestFirstAcceptance(t *testing.T) {
 	if told := k.posts(t); len(told) != 1 || told[0].Kind != match.Notice || !told[0].Instead || told[0].Notify[0].Name != "Bob" || !strings.HasPrefix(told[0].Text, "Ada accepts the count. ") {
 		t.Fatalf("after the first acceptance: %+v", told)
 	}
+	if status := k.status(t, board.Game); !strings.Contains(status, "play has stopped · Black has accepted\n") {
+		t.Errorf("the status does not say who has accepted: %q", status)
+	}
 	if _, boards := ask("bob", "/dead B2"); boards != 1 {
 		t.Error("no board after the marks changed")
 	}
@@ -46,4 +50,17 @@ func TestFirstAcceptance(t *testing.T) {
 	if err != nil || !strings.Contains(a.Text, "has moved on") {
 		t.Errorf("a button below the board before is answered %q, %v", a.Text, err)
 	}
+	if status := k.status(t, board.Game); strings.Contains(status, "accepted") {
+		t.Errorf("the status says who had accepted other marks: %q", status)
+	}
+}
+
+// status is the status message of a game as it is now.
+func (k *talk) status(t *testing.T, game match.GameID) string {
+	t.Helper()
+	m, err := k.store.Header(t.Context(), game)
+	must(t, err)
+	s, err := k.bot.Scene(t.Context(), game, m.Seq)
+	must(t, err)
+	return strings.Join(bot.HowItStands(s), "\n")
 }

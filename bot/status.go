@@ -8,11 +8,12 @@ import (
 )
 
 // HowItStands returns the state of a game in at most three lines, for its status
-// message: the players, the last turn and the next, the count or the result. It uses
+// message: the players, the last turn and the next or who has accepted the count, the
+// count or the result. It uses
 // the words of the scene; names are clean, but nothing is escaped.
 func HowItStands(s render.Scene) []string {
 	lines := []string{"⚫ " + CleanName(s.Black.Name) + " – ⚪ " + CleanName(s.White.Name)}
-	for _, words := range [][]string{{s.Told, s.Next}, {s.Headline, s.Caption}} {
+	for _, words := range [][]string{append([]string{s.Told, s.Next}, s.Accepted()...), {s.Headline, s.Caption}} {
 		words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
 		if len(words) > 0 {
 			lines = append(lines, strings.Join(words, " · "))

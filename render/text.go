@@ -15,6 +15,20 @@ import (
 // gives no less than counting them one by one.
 const MaxText = 1024
 
+// Accepted returns who has accepted the count as it is marked, in a sentence each.
+func (s Scene) Accepted() (who []string) {
+	w := s.words()
+	for _, p := range []struct {
+		Player
+		color string
+	}{{s.Black, w.Black}, {s.White, w.White}} {
+		if p.Player.Accepted {
+			who = append(who, fmt.Sprintf(w.Accepted, p.color))
+		}
+	}
+	return who
+}
+
 // Text returns the scene in words and letters, for those who hear it instead of
 // seeing it and where no picture can be shown: the last turn, who is next, the
 // count, what else is to be known, and then the board, top row first. It is at
@@ -52,13 +66,8 @@ func Text(s Scene) string {
 	if len(s.Seki) > 0 {
 		more = append(more, w.stopped(fmt.Sprintf(w.InSeki, rules.Names(s.Seki))))
 	}
-	for _, p := range []struct {
-		*Player
-		color string
-	}{{&s.Black, w.Black}, {&s.White, w.White}} {
-		if p.Accepted {
-			more = append(more, w.stopped(fmt.Sprintf(w.Accepted, p.color)))
-		}
+	for _, who := range s.Accepted() {
+		more = append(more, w.stopped(who))
 	}
 	for _, n := range append([]string{s.Comment}, s.Notes...) {
 		more = append(more, w.stopped(n))
