@@ -72,11 +72,11 @@ func (b *Bot) ofGame(ctx context.Context, o outbox.Claimed, p *outbox.Post, m ma
 	}
 	switch o.Kind {
 	case match.Show:
-		p.Previous, p.Controls = string(last), controls(m, pos, o.Seq)
+		p.Previous, p.Controls, p.Agreed = string(last), controls(m, pos, o.Seq), acceptance(pos) && pos.Over()
 		several, err := b.several(ctx, o, m)
 		return slices.Concat(caption(m, pos, b.now().UTC(), several), o.Texts), err
 	case match.Notice:
-		p.Previous, p.Instead = string(last), accepted(pos)
+		p.Previous, p.Instead = string(last), acceptance(pos) && !pos.Over() // the first of two gets no board
 		p.Unplayed = m.State == match.Cancelled && (m.Black == "" || m.White == "")
 		p.Controls = answers(m, pos, o.Seq)
 		if n := len(pos.Events); n > 0 && pos.Events[n-1].Body == "begin" && !o.Private {
@@ -99,10 +99,9 @@ func (b *Bot) ofGame(ctx context.Context, o outbox.Claimed, p *outbox.Post, m ma
 	return o.Texts, err
 }
 
-// accepted reports whether the last event is that the first of two players accepted the
-// count, which gets no board.
-func accepted(p *match.Position) bool {
-	if len(p.Lines) == 0 || p.Over() {
+// acceptance reports whether the last event is that somebody accepted the count.
+func acceptance(p *match.Position) bool {
+	if len(p.Lines) == 0 {
 		return false
 	}
 	last := p.Lines[len(p.Lines)-1]

@@ -126,7 +126,7 @@ func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, ro
 			return "", nil, botError(err)
 		}
 	}
-	words := outbox.Receipt(receipt(at, sent.event))
+	words := outbox.Receipt(receipt(at, cmp.Or(sent.edits, sent.event)))
 	if sent.bare && (p.Scene != nil || p.File != nil) { // which follows
 		owes = append(owes, follows(p, words, attachment{Root: root, Sent: found}))
 	}
@@ -151,11 +151,7 @@ func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, ro
 	if err != nil {
 		return "", nil, err
 	}
-	owes = append(owes, more...)
-	if room, target := readReceipt(p.Replaces); target != "" && room == at {
-		words = outbox.Receipt(p.Replaces)
-	}
-	return words, owes, nil
+	return words, append(owes, more...), nil
 }
 
 // lateAfter is when a board is late.
@@ -192,8 +188,11 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	if err != nil {
 		return sent, err
 	}
-	if in, target := readReceipt(p.Replaces); target != "" && in == at {
-		m = message.Edit(m, target)
+	if sent.edits, err = a.edits(ctx, dev, at, root, p, bare); err != nil {
+		return sent, err
+	}
+	if sent.edits != "" {
+		m = message.Edit(m, sent.edits)
 	} else {
 		message.InThread(m, root, "")
 	}
@@ -208,6 +207,29 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	sent.bare = bare
 	sent.event, err = a.send(ctx, dev, at, m, p.ID, pressable(p.Controls))
 	return sent, err
+}
+
+// edits returns the message that a post changes; empty: none, it is a message of its own.
+// A board that only shows the count that was agreed changes the picture before it in its
+// thread. Elsewhere reactions stand below each board, and words are no picture.
+func (a *Adapter) edits(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p outbox.Post, bare bool) (id.EventID, error) {
+	if in, target := readReceipt(p.Replaces); target != "" && in == at {
+		return target, nil
+	}
+	in, board := readReceipt(p.Previous)
+	if !p.Agreed || bare || root == "" || board == "" || in != at {
+		return "", nil
+	}
+	e, err := a.event(ctx, dev, at, board)
+	if refusedBy(err) {
+		return "", nil
+	} else if err != nil {
+		return "", fmt.Errorf("get the board before: %w", err)
+	}
+	if e, err = a.opened(ctx, dev, at, e); err != nil || e == nil || e.Content.Raw["msgtype"] != string(event.MsgImage) {
+		return "", err
+	}
+	return board, nil
 }
 
 // lineOf names the line of a post's picture: of those of a game the newest counts.
@@ -410,7 +432,8 @@ const looked = 50
 // A sentMessage is a message that was sent; without an event it was not.
 type sentMessage struct {
 	event id.EventID
-	bare  bool // it is words alone
+	bare  bool       // it is words alone
+	edits id.EventID // the message that it changes; empty: none
 }
 
 // find looks for a message that an earlier attempt may have sent. The transaction's
@@ -441,7 +464,7 @@ func (a *Adapter) markerOf(ctx context.Context, dev *device.Device, at id.RoomID
 	}
 	which, _ = said.Content.Raw[marker].(string)
 	kind, _ := said.Content.Raw["msgtype"].(string)
-	return which, sentMessage{e.ID, kind != string(event.MsgImage) && kind != string(event.MsgFile)}, nil
+	return which, sentMessage{e.ID, kind != string(event.MsgImage) && kind != string(event.MsgFile), replaced(e)}, nil
 }
 
 // botError makes of an error one that the bot knows.
