@@ -448,7 +448,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 			return "", err
 		}
 		if was == accepted || done != "" && done != e.ID.String() {
-			return refused, a.tell(ctx, dev, e, root, a.says(e.RoomID, wordEdited))
+			return refused, a.tellOwn(ctx, dev, e, root, translated(wordEdited))
 		}
 		if err := a.queue.takeBack(ctx, []redaction{{before, e.Sender, false}}); err != nil {
 			return "", err
@@ -472,7 +472,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 		return refused, err
 	}
 	if p.Problem != "" {
-		return refused, a.tell(ctx, dev, e, root, a.wrong(e.RoomID, p))
+		return refused, a.tellOwn(ctx, dev, e, root, wrong(p))
 	}
 	if len(p.Users) > 0 {
 		q.Users = map[string]outbox.User{}
@@ -564,7 +564,7 @@ func (a *Adapter) tooMuch(ctx context.Context, dev *device.Device, r *row, e *ev
 	}
 	switch a.allows(e.Sender, e.RoomID) {
 	case intake.TooMuch:
-		return true, a.tell(ctx, dev, e, root, a.says(e.RoomID, wordTooMuch))
+		return true, a.tellOwn(ctx, dev, e, root, translated(wordTooMuch))
 	case intake.Ignored:
 		return true, nil
 	}

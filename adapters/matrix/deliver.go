@@ -166,9 +166,6 @@ func (a *Adapter) late(p outbox.Post) bool {
 
 // first sends the message of a post; bare if its picture or file is still to follow.
 func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p outbox.Post) (sent sentMessage, err error) {
-	if p.Lang != "" && !p.Private {
-		a.langs.Store(at, p.Lang)
-	}
 	c := content{Content: message.Content{Text: p.Text, Notify: p.Notify, Controls: p.Controls, Number: p.Number, Lang: p.Lang, Thread: root != "", Unfold: p.Letters}, picture: p.Scene.Picture(),
 		name: boardName(p.Number, p.Seq), line: lineOf(p)}
 	if p.Scene == nil && p.File != nil {

@@ -153,7 +153,6 @@ type Adapter struct {
 	keys     atomic.Int64 // how often keys have come
 
 	restored    restored
-	langs       sync.Map      // by id of a room: the language of what was said there last
 	personLimit *intake.Limit // how often a person may ask
 	roomLimit   *intake.Limit // how often all in a room may; nil: as often as they like
 	making      turns         // of making a room for somebody

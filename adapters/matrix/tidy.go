@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // This file is what the adapter does beside its answers and the bot's posts:
@@ -107,7 +108,11 @@ func (a *Adapter) tellUnread(ctx context.Context, dev *device.Device, r *row, no
 	}
 	if told == "" && r.broken == nil && a.room(r.room).joined {
 		a.log.Warn("message cannot be decrypted: room key not received", "room", r.room, "event", r.event)
-		m := message.Text(message.Content{Text: a.says(r.room, wordUnread).Text})
+		lang, err := a.language(ctx, r.evt)
+		if err != nil {
+			return err
+		}
+		m := message.Text(message.Content{Text: bot.Translated(lang, wordUnread), Lang: lang})
 		message.InThread(m, threadRoot(r.evt), r.event)
 		if _, err := a.send(ctx, dev, r.room, m, "unread "+r.event.String(), nil); err != nil && !refusedBy(err) {
 			return err

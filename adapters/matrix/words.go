@@ -1,10 +1,17 @@
 package matrix
 
 import (
+	"context"
+	"fmt"
+
+	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/command"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Texts of the adapter that only Matrix needs.
@@ -18,19 +25,38 @@ const (
 	wordDirectly = "I have sent it to you directly."
 )
 
-// says makes an answer of something of the adapter's own, in the language of the
-// last board or notice of the room; as long as there was none, in English.
-func (a *Adapter) says(at id.RoomID, english string) bot.Answer {
-	lang, _ := a.langs.Load(at)
-	tag, _ := lang.(string)
-	return bot.Answer{Text: bot.Translated(tag, english), Private: true, Lang: tag}
+// language returns the language in which to answer an event: the sender's, as far as they
+// have chosen one, or the room's.
+func (a *Adapter) language(ctx context.Context, e *event.Event) (string, error) {
+	service, _ := a.theService()
+	lang, _, err := service.Here(ctx, bot.Request{ID: Name + ":" + e.ID.String(), Who: outbox.User{Platform: Name, ID: e.Sender.String()},
+		Where: match.Room{Platform: Name, Channel: a.room(e.RoomID).known.String()}})
+	if err != nil {
+		return "", fmt.Errorf("find out the language of an answer: %w", err)
+	}
+	return lang, nil
 }
 
-// wrong is what to tell who typed a command that cannot be read, in the language of the room.
-func (a *Adapter) wrong(at id.RoomID, p command.Parsed) bot.Answer {
-	answer := a.says(at, p.Problem)
-	if p.Err != nil {
-		answer.Text = bot.Explain(p.Err, answer.Lang)
+// tellOwn tells something of the adapter's own, as [Adapter.tell] does.
+func (a *Adapter) tellOwn(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, word func(lang string) string) error {
+	lang, err := a.language(ctx, e)
+	if err != nil {
+		return err
 	}
-	return answer
+	return a.tell(ctx, dev, e, root, bot.Answer{Text: word(lang), Private: true, Lang: lang})
+}
+
+// translated words a text of the adapter.
+func translated(english string) func(lang string) string {
+	return func(lang string) string { return bot.Translated(lang, english) }
+}
+
+// wrong words what to tell whoever typed a command that cannot be read.
+func wrong(p command.Parsed) func(lang string) string {
+	return func(lang string) string {
+		if p.Err != nil {
+			return bot.Explain(p.Err, lang)
+		}
+		return bot.Translated(lang, p.Problem)
+	}
 }

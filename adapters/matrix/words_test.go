@@ -3,10 +3,9 @@ package matrix
 import (
 	"strings"
 	"testing"
+	"unicode"
 
-	"maunium.net/go/mautrix/id"
-
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/command"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -27,19 +26,30 @@ func TestWordsInEveryLanguage(t *testing.T) {
 			t.Errorf("%q is not in %q", want, m.FormattedBody)
 		}
 	}
-	a := &Adapter{}
-	room := id.RoomID("!a:example.org")
-	if got := a.says(room, wordEdited); got.Text != bot.Translated("en", wordEdited) {
-		t.Errorf("before anything was said there it says %q", got.Text)
-	}
-	a.langs.Store(room, "de")
-	if got := a.says(room, wordEdited); got.Text != bot.Translated("de", wordEdited) || !got.Private {
-		t.Errorf("it says %+v", got)
-	}
-	for typed, want := range map[string]string{"!plase E5": "Meintest du", "!sgf 1 2 3": "Tippe"} {
-		p, ok := command.Parse(bot.Commands(), command.Typed{Body: typed, SelfName: "Halfpoint"})
-		if got := a.wrong(room, p); !ok || !strings.Contains(got.Text, want) || !got.Private {
-			t.Errorf("%s is answered %+v", typed, got)
+}
+
+// What the adapter says itself is in the language of the room, also after a restart and
+// before the first board; or in that of the person, if they have chosen one.
+func TestWordsInTheLanguageOfTheRoom(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go-Klub"}, "Anna", "Bob")
+		anna, bob := people[0], people[1]
+		anna.asks("", "!settings language:de")
+		bob.asks("", "!settings language:ja whose:mine")
+		c.restart()
+		answer := func(who *guest, typed string, is func(string) bool) {
+			e := who.asks("", typed)
+			who.AwaitMessage(who.at, c.user.ID, "the answer to "+typed, func(m *matrixtest.Message) bool { return m.ReplyTo == e && is(m.Text()) })
 		}
-	}
+		answer(anna, "!plase E5", func(text string) bool { return strings.Contains(text, "Meintest du") })
+		answer(anna, "!sgf 1 2 3", func(text string) bool { return strings.Contains(text, "Tippe") })
+		answer(bob, "!plase E5", func(text string) bool {
+			return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) })
+		})
+		done := anna.asks("", "!new 9x9")
+		c.dealt(anna.at, anna.Edits(anna.at, done, "!new 13x13"))
+		anna.reads("Befehl")
+	})
 }
