@@ -301,7 +301,7 @@ func (c *club) settled() {
 		if c.waits != nil {
 			c.waits()
 		}
-		return c.decorations("TRUE") == 0
+		return c.decorations("sleeps = 0") == 0
 	})
 }
 

@@ -333,7 +333,9 @@ func (tb *table) write(v matrixtest.View, m *matrixtest.Message, margin string) 
 	}
 	switch {
 	case known && was.text == now.text:
-		now.text = "(" + strings.TrimSpace(strings.TrimPrefix(now.reactions, was.reactions)) + " below: " + strings.Split(now.text, "\n")[0] + ")"
+		below := cmp.Or(strings.TrimSpace(strings.TrimPrefix(now.reactions, was.reactions)), "nothing any more")
+		now.text = "(" + below + " below: " + strings.Split(now.text, "\n")[0] + ")"
+		was = now
 	case known:
 		margin += "(changed) "
 	case len(m.Pings) > 0:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +33,11 @@ func (a *Adapter) Budget() (perSecond float64, burst int) { return a.cfg.Rate, a
 
 var _ outbox.Limited = (*Adapter)(nil)
 
-// noReactions begins the data of the reactions of a message that is to have none.
+// onlyThese begins the data of a row of reactions that is to be all that a message has.
+// Without it, as older versions stored them, the row adds to what is there.
+const onlyThese = "only"
+
+// noReactions is what older versions stored of a message that is to have none.
 const noReactions = "none"
 
 // owes returns what follows a post that was shown: its controls become reactions,
@@ -44,37 +49,57 @@ func (a *Adapter) owes(ctx context.Context, at, in outbox.Receipt, p outbox.Post
 		return nil, nil
 	case closes(p):
 		header.Data = string(at)
-		return []outbox.Owes{header, {Kind: outbox.Reaction, Key: string(in), Target: in, Data: noReactions}}, nil
+		owes, err := a.reactions(ctx, p.Where, in, nil)
+		return append(owes, header), err
 	case p.Instead && in != "":
 		return []outbox.Owes{header}, nil
-	case p.Kind != match.Show || in == "": // without a thread each board has its own
-		return a.reactions(ctx, at, p.Controls)
-	}
-	owes, err := a.reactions(ctx, in, p.Controls)
-	return append(owes, header), err
-}
-
-// reactions returns what a message owes whose controls are to be reactions: those
-// that are not there yet, each of which is put once for all time.
-func (a *Adapter) reactions(ctx context.Context, on outbox.Receipt, controls []match.Control) ([]outbox.Owes, error) {
-	var missing []string
-	for _, c := range controls {
-		emoji, ok := message.Reaction(c)
-		if !ok || slices.Contains(missing, emoji) {
-			continue
-		}
-		there, err := a.queue.marked(ctx, "reaction", string(on)+" "+emoji)
-		if err != nil {
-			return nil, fmt.Errorf("read a stored reaction: %w", err)
-		}
-		if there == "" {
-			missing = append(missing, emoji)
-		}
-	}
-	if len(missing) == 0 {
+	case p.Kind == match.Show && in != "":
+		owes, err := a.reactions(ctx, p.Where, in, p.Controls)
+		return append(owes, header), err
+	case len(p.Controls) == 0 && p.Kind != match.Show:
 		return nil, nil
 	}
-	return []outbox.Owes{{Kind: outbox.Reaction, Key: string(on), Target: on, Data: strings.Join(missing, " ")}}, nil
+	// Without a thread each board has its own, and so has a question. They go once
+	// something newer of the game is shown. What its opening offers is over.
+	owes, err := a.reactions(ctx, p.Where, at, p.Controls)
+	if err != nil || p.Private || p.Under == "" {
+		return owes, err
+	}
+	if p.State != match.Ended {
+		owes = append(owes, outbox.Owes{Kind: outbox.Clear, Key: string(at), Target: at})
+	}
+	if room, _ := readReceipt(p.Under); p.Kind == match.Show && p.Under != string(at) && room == roomOf(at) {
+		more, err := a.reactions(ctx, p.Where, outbox.Receipt(p.Under), nil)
+		return append(owes, more...), err
+	}
+	return owes, nil
+}
+
+func roomOf(r outbox.Receipt) id.RoomID {
+	room, _ := readReceipt(string(r))
+	return room
+}
+
+// reactions returns what a message owes whose controls are to be its reactions: those that
+// it lacks come, and all others of the bot's go.
+func (a *Adapter) reactions(ctx context.Context, where match.Room, on outbox.Receipt, controls []match.Control) ([]outbox.Owes, error) {
+	there, err := a.queue.reactions(ctx, string(on))
+	if err != nil {
+		return nil, fmt.Errorf("read stored reactions: %w", err)
+	}
+	var wanted []string
+	same := true
+	for _, c := range controls {
+		if emoji, ok := message.Reaction(c); ok && !slices.Contains(wanted, emoji) {
+			wanted = append(wanted, emoji)
+			same = same && there[emoji] != ""
+		}
+	}
+	if same && len(there) == len(wanted) { // what was owed before is moot
+		service, _ := a.theService()
+		return nil, service.Done(ctx, where, outbox.Reaction, string(on))
+	}
+	return []outbox.Owes{{Kind: outbox.Reaction, Key: string(on), Target: on, Data: strings.Join(append([]string{onlyThese}, wanted...), " ")}}, nil
 }
 
 // decorate does what follows a post.
@@ -83,11 +108,20 @@ func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Pos
 	if on == "" {
 		return outbox.ErrGone
 	}
+	if p.Kind == outbox.Clear { // those that are still to come are moot
+		service, _ := a.theService()
+		if err := service.Done(ctx, p.Where, outbox.Reaction, p.Replaces); err != nil {
+			return err
+		}
+		if there, err := a.queue.reactions(ctx, p.Replaces); err != nil || len(there) == 0 && p.Attempt == 1 {
+			return err
+		}
+	}
 	wait := a.pace.background(a.cfg.Now())
 	switch p.Kind {
 	case outbox.Attach:
 		wait = 0
-	case outbox.Reaction:
+	case outbox.Reaction, outbox.Clear:
 		wait = a.pace.full(a.cfg.Now())
 	}
 	if wait > 0 {
@@ -98,7 +132,7 @@ func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Pos
 	switch p.Kind {
 	case outbox.Header:
 		err = a.header(ctx, dev, at, on, p)
-	case outbox.Reaction:
+	case outbox.Reaction, outbox.Clear:
 		err = a.react(ctx, dev, at, on, p)
 	case outbox.Attach:
 		err = a.attach(ctx, dev, at, p)
@@ -128,16 +162,24 @@ func (a *Adapter) header(ctx context.Context, dev *device.Device, at id.RoomID, 
 	return err
 }
 
-// react puts the reactions that a message lacks, or takes all of the bot's away. It is
-// one row of controls, so all of them come or none; and since people can type instead, they
-// come when nothing else is to be sent.
+// react puts the reactions that a message lacks, and takes away those of the bot's that it
+// is to have no longer. It is one row of controls, so all of them come and go at once; and
+// since people can type instead, they do when nothing else is to be sent.
 func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, p outbox.Post) error {
 	wanted := strings.Fields(p.Data)
-	if len(wanted) > 0 && wanted[0] == noReactions {
-		return a.unpress(ctx, dev, at, on)
+	only := p.Kind == outbox.Clear || len(wanted) > 0 && (wanted[0] == onlyThese || wanted[0] == noReactions)
+	if only && len(wanted) > 0 {
+		wanted = wanted[1:]
 	}
-	there := map[string]bool{}
-	if p.Attempt > 1 || a.hasGoneBack() { // the homeserver may not have finished with the first when it is asked once more
+	there, err := a.queue.reactions(ctx, p.Replaces)
+	if err != nil {
+		return err
+	}
+	unknown := p.Attempt > 1 || a.hasGoneBack() // the homeserver may not have finished with the first when it is asked once more
+	for _, e := range there {
+		unknown = unknown || only && e == reactionThere
+	}
+	if unknown {
 		own, err := pressed(ctx, dev, at, on)
 		if err != nil && !refusedBy(err) {
 			return err
@@ -145,46 +187,50 @@ func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, o
 		for _, e := range own {
 			relates, _ := e.Content.Raw["m.relates_to"].(map[string]any)
 			emoji, _ := relates["key"].(string)
-			there[emoji] = true
+			there[emoji] = e.ID.String()
 		}
 	}
 	for _, emoji := range wanted {
 		key := p.Replaces + " " + emoji
-		if done, err := a.queue.marked(ctx, "reaction", key); err != nil {
-			return err
-		} else if done != "" {
-			continue
-		}
-		if !there[emoji] {
+		if there[emoji] == "" {
 			c := &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: on, Key: emoji}}
-			_, err := dev.Client.SendMessageEvent(ctx, at, event.EventReaction, c, mautrix.ReqSendEvent{TransactionID: transaction("reaction " + key), DontEncrypt: true})
+			// It may have been there and gone before, which was another transaction.
+			sent, err := dev.Client.SendMessageEvent(ctx, at, event.EventReaction, c, mautrix.ReqSendEvent{TransactionID: transaction(fmt.Sprintf("reaction %s %d", key, p.Seq)), DontEncrypt: true})
 			a.paced(err)
-			if err != nil && !refusedBy(err) { // as what is there already is
+			switch {
+			case refusedBy(err): // as what is there already is
+				there[emoji] = reactionThere
+			case err != nil:
 				return err
+			default:
+				there[emoji] = sent.EventID.String()
 			}
 		}
-		if err := a.queue.mark(ctx, "reaction", key, "there", a.cfg.Now()); err != nil {
+		if err := a.queue.mark(ctx, "reaction", key, there[emoji], a.cfg.Now()); err != nil {
+			return err
+		}
+	}
+	for _, emoji := range slices.Sorted(maps.Keys(there)) {
+		e := there[emoji]
+		if !only || slices.Contains(wanted, emoji) {
+			continue
+		}
+		if e != reactionThere { // which is not there any more
+			_, err := dev.Client.RedactEvent(ctx, at, id.EventID(e), mautrix.ReqRedact{TxnID: transaction("unpress " + e)})
+			a.paced(err)
+			if err != nil && !refusedBy(err) {
+				return fmt.Errorf("remove a reaction: %w", err)
+			}
+		}
+		if err := a.queue.unmark(ctx, "reaction", p.Replaces+" "+emoji); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// unpress takes the bot's reactions to a message away.
-func (a *Adapter) unpress(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID) error {
-	own, err := pressed(ctx, dev, at, on)
-	if err != nil {
-		return err
-	}
-	for _, e := range own {
-		_, err := dev.Client.RedactEvent(ctx, at, e.ID, mautrix.ReqRedact{TxnID: transaction("unpress " + e.ID.String())})
-		a.paced(err)
-		if err != nil && !refusedBy(err) {
-			return fmt.Errorf("remove a reaction: %w", err)
-		}
-	}
-	return nil
-}
+// reactionThere is stored of a reaction whose event is not known.
+const reactionThere = "there"
 
 // An attachment is the data of a picture, or another file, that follows the words of
 // a post or of an answer.

@@ -40,7 +40,7 @@ func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, [
 	switch p.Kind {
 	case match.Remove:
 		return outbox.Receipt(p.Replaces), nil, a.remove(ctx, dev, p)
-	case outbox.Header, outbox.Reaction, outbox.Attach:
+	case outbox.Header, outbox.Reaction, outbox.Clear, outbox.Attach:
 		return "", nil, a.decorate(ctx, dev, p)
 	}
 	if p.Private {
@@ -581,7 +581,8 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		return a.answerFailed(e, err)
 	}
 	words := outbox.Receipt(receipt(at, sent.event))
-	owes, err := a.reactions(ctx, words, answer.Controls)
+	where := match.Room{Platform: Name, Channel: a.room(at).known.String()}
+	owes, err := a.reactions(ctx, where, words, answer.Controls)
 	if err != nil {
 		return err
 	}
@@ -591,7 +592,7 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 	}
 	if len(owes) > 0 {
 		service, _ := a.theService()
-		if err := service.Owe(ctx, match.Room{Platform: Name, Channel: a.room(at).known.String()}, owes...); err != nil {
+		if err := service.Owe(ctx, where, owes...); err != nil {
 			return fmt.Errorf("store follow-up work of an answer: %w", err)
 		}
 	}

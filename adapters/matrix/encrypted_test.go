@@ -153,7 +153,7 @@ func TestRoomBecomesEncryptedBeforeThePicture(t *testing.T) {
 		upload.Await(t, 1)
 		g.black.reads("1. ")
 		c.settle()
-		c.await("all that is said in the clear", func() bool { return c.decorations("kind <> 'attach'") == 0 })
+		c.await("all that is said in the clear", func() bool { return c.decorations("kind <> 'attach' AND sleeps = 0") == 0 })
 		now := g.black.Sets(g.black.at, event.StateEncryption, "", matrixtest.Encryption())
 		close(uploaded)
 		g.black.Await(g.black.at, "the picture", func(v matrixtest.View) bool { return c.secrets(v) >= 1 })

@@ -4,8 +4,11 @@ package matrix
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 )
@@ -22,6 +25,73 @@ func TestReactionToAnOldBoard(t *testing.T) {
 	t.Run("encrypted on Dendrite", func(t *testing.T) {
 		t.Parallel()
 		reactsToAnOldBoard(t, matrixtest.Shared(t), true)
+	})
+}
+
+// The reactions of the bot to an opening are what it offers now, those to a question or to
+// a board without a thread go when something newer of the game is shown. What is offered
+// again comes again, also if the bot is killed meanwhile.
+func TestMootReactions(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
+		anna, bob := people[0], people[1]
+		offers := func(who *guest, on id.EventID, want string) {
+			t.Helper()
+			c.settled()
+			caughtUp(who.Player, who.at)
+			var got []string
+			for _, r := range who.View(who.at).Message(on).Reactions {
+				if slices.Contains(r.By, c.user.ID) {
+					got = append(got, r.Key)
+				}
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("the bot's reactions are %q, not %q", got, want)
+			}
+		}
+		anna.asks("", "!new two-button 3x3 opponent:"+bob.ID.String())
+		root := anna.reads("will you play").ID
+		offers(anna, root, "✋ ❌")
+		bob.asks(root, "!join")
+		offers(anna, root, "⏭️ 🧮")
+		anna.asks(root, "!place B2")
+		offers(anna, root, "⏭️ 🧮 ↩️")
+		anna.asks(root, "!undo")
+		offers(anna, root, "⏭️ 🧮")
+		anna.asks(root, "!place B2")
+		c.kill()
+		c.start()
+		c.hurries("TRUE")
+		c.bot.Wake()
+		offers(anna, root, "⏭️ 🧮 ↩️")
+		bob.asks(root, "!place B1")
+		bob.asks(root, "!draw")
+		question := anna.reads("offers Anna a draw").ID
+		offers(anna, question, "✅ ❌")
+		anna.asks(root, "!decline")
+		offers(anna, question, "")
+		anna.asks(root, "!place C1")
+		offers(anna, root, "⏭️ 🧮 ↩️")
+		anna.Reacts(anna.at, root, "🏳️")
+		bob.asks(root, "!resign confirm:yes")
+		offers(anna, root, "🔁")
+
+		at := anna.Makes(matrixtest.Room{Direct: true, Invite: []id.UserID{c.user.ID}})
+		anna.Await(at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
+		c.await("the bot to know the room", func() bool { return c.a.room(at).joined })
+		alone := &guest{Player: anna.Player, c: c, at: at}
+		alone.asks("", "!new two-button 3x3 opponent:me")
+		first := alone.reads(" to play, for example ").ID
+		offers(alone, first, "⏭️ 🧮")
+		alone.asks("", "!place A1")
+		second := alone.reads("1. ").ID
+		offers(alone, first, "")
+		offers(alone, second, "⏭️ ↩️ 🧮")
+		alone.asks("", "!resign confirm:yes")
+		offers(alone, second, "")
+		offers(alone, alone.reads("White resigns").ID, "🔁")
 	})
 }
 

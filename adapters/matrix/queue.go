@@ -412,6 +412,17 @@ func (q *queue) marked(ctx context.Context, kind, key string) (string, error) {
 	return q.text(ctx, "SELECT value FROM matrix_mark WHERE kind = $1 AND key = $2", kind, key)
 }
 
+// reactions returns the bot's reactions to a message with what is stored of each, by emoji.
+func (q *queue) reactions(ctx context.Context, on string) (map[string]string, error) {
+	read := func(rows dbutil.Scannable) (r [2]string, err error) {
+		err = rows.Scan(&r[0], &r[1])
+		return r, err
+	}
+	all := dbutil.ConvertRowFn[[2]string](read).NewRowIter(q.db.Query(ctx, "SELECT substr(key, $1), value FROM matrix_mark WHERE kind = 'reaction' AND key > $2 AND key < $3",
+		len([]rune(on))+2, on+" ", on+"!")) // "!" comes after " "
+	return dbutil.RowIterAsMap(all, func(r [2]string) (string, string) { return r[0], r[1] })
+}
+
 // restored returns when the database was copied that was put back last, and when that was
 // found out, in milliseconds of Unix time; 0: never.
 func (q *queue) restored(ctx context.Context) (copied, at int64, err error) {

@@ -1,6 +1,9 @@
 package matrix
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,8 +17,8 @@ import (
 func (c *club) check(g *guest, at id.RoomID) {
 	c.Helper()
 	v := g.View(at)
-	said := map[string]bool{}       // by the marks of posts
-	reacted := map[[2]string]bool{} // by event and emoji
+	said := map[string]bool{}             // by the marks of posts
+	reacted := map[[2]string]id.EventID{} // by event and emoji
 	for _, e := range v.Events {
 		if e.Sender != c.user.ID || len(e.Content) == 0 { // or it was taken back
 			continue
@@ -36,10 +39,13 @@ func (c *club) check(g *guest, at id.RoomID) {
 			relates, _ := e.Content["m.relates_to"].(map[string]any)
 			to, _ := relates["event_id"].(string)
 			key, _ := relates["key"].(string)
-			if m := v.Message(id.EventID(to)); m == nil || m.Sender != c.user.ID || reacted[[2]string{to, key}] {
+			if m := v.Message(id.EventID(to)); m == nil || m.Sender != c.user.ID || reacted[[2]string{to, key}] != "" {
 				c.Errorf("the reaction %s to %s, twice or to what the bot has not said", key, to)
 			}
-			reacted[[2]string{to, key}] = true
+			reacted[[2]string{to, key}] = e.ID
+		case "m.room.redaction":
+			gone := cmp.Or(e.Redacts, id.EventID(fmt.Sprint(e.Content["redacts"])))
+			maps.DeleteFunc(reacted, func(_ [2]string, put id.EventID) bool { return put == gone })
 		}
 	}
 	for _, m := range v.From(c.user.ID) {
