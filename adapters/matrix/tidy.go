@@ -16,8 +16,8 @@ import (
 // This file is what the adapter does beside its answers and the bot's posts:
 // housekeeping, read receipts, and showing that the bot is typing.
 
-// tidy leaves rooms in which nobody else is, says which messages cannot be read, and
-// forgets what is old.
+// tidy leaves rooms in which nobody else is, says which messages cannot be read, cancels
+// verifications, and forgets what is old.
 func (a *Adapter) tidy(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -37,6 +37,7 @@ func (a *Adapter) tidy(ctx context.Context) {
 			a.leaveEmpty(ctx)
 		}
 		a.unreadable(ctx, now)
+		a.refuseVerifications(ctx)
 		if now.Sub(again) > 5*time.Minute {
 			again = now
 			a.keyCame("")

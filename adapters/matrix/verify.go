@@ -76,6 +76,21 @@ func (a *Adapter) verifies(ctx context.Context, dev *device.Device, e *event.Eve
 	return v.Handle(ctx, verify.Event{Type: kind, Sender: e.Sender, Room: e.RoomID, ID: e.ID, At: time.UnixMilli(e.Timestamp), Content: content})
 }
 
+// refuseVerifications cancels a verification that somebody has requested who is no owner.
+func (a *Adapter) refuseVerifications(ctx context.Context) {
+	a.mu.Lock()
+	v := a.verifier
+	a.mu.Unlock()
+	if v == nil {
+		return
+	}
+	a.aside(ctx, "verification", func(ctx context.Context) {
+		if err := v.Refuse(ctx); err != nil && ctx.Err() == nil {
+			a.log.Info("cancellation of a verification not sent, will retry", "error", err)
+		}
+	})
+}
+
 // Verification returns the verification by an owner that waits for somebody to compare the
 // emoji; nil if none does.
 func (a *Adapter) Verification() *verify.Verification {

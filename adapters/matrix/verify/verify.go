@@ -72,8 +72,8 @@ type Config struct {
 	// Send sends an event of a verification to a room, or to a device if that is
 	// empty; the device "*" is all of the user's. The same key is the same event.
 	Send func(ctx context.Context, to Peer, kind, key string, content map[string]any) error
-	// Busy reports whether a room can do without the cancellation of a request by
-	// somebody who is no owner.
+	// Busy reports whether rooms must wait for the cancellation of a request by somebody
+	// who is no owner.
 	Busy func() bool
 	Log  *slog.Logger
 }
@@ -137,6 +137,7 @@ type Verifier struct {
 	Config
 	lock   chan struct{}   // a mutex that is held while something is sent
 	now    *transaction    // nil: none is under way
+	refuse []refusal       // requests that are still to be cancelled, one of a user, the oldest first
 	open   context.Context // until Close
 	closes context.CancelFunc
 }
@@ -154,6 +155,16 @@ type transaction struct {
 	matches bool // the owner has confirmed, and the other side knows
 	checked bool // the other side has confirmed
 }
+
+// refusal is a request by somebody who is no owner.
+type refusal struct {
+	Peer
+	id    string
+	until time.Time // the other side gives up by itself then
+}
+
+// maxRefusals is how many requests wait to be cancelled. Anybody can make them.
+const maxRefusals = 64
 
 // New returns a Verifier without a verification.
 func New(c Config) *Verifier {
@@ -268,11 +279,13 @@ func (v *Verifier) requested(ctx context.Context, e Event, c content) error {
 	case age > lasts || age < -early || c.From == "":
 		return nil
 	case !v.Owner(e.Sender):
-		if e.Room != "" && v.Busy != nil && v.Busy() {
-			return nil
-		}
 		v.Log.Info("matrix: verification request refused: sender not in matrix.owners", "user", e.Sender, "device", c.From)
-		return v.tell(ctx, peer, c.Transaction, byUser, "only the bot's owners verify it")
+		// Of one user the newest counts: the others end by themselves.
+		v.refuse = slices.DeleteFunc(v.refuse, func(r refusal) bool { return r.User == e.Sender || time.Now().After(r.until) })
+		if len(v.refuse) < maxRefusals {
+			v.refuse = append(v.refuse, refusal{peer, c.Transaction, time.Now().Add(lasts - age)})
+		}
+		return nil
 	case !slices.Contains(c.Methods, sas):
 		return v.tell(ctx, peer, c.Transaction, method, "the bot verifies by emoji only")
 	case t != nil && t.id == c.Transaction && t.Peer == peer:
@@ -292,6 +305,26 @@ func (v *Verifier) requested(ctx context.Context, e Event, c content) error {
 	t.end = time.AfterFunc(lasts-age, func() { v.expire(t) })
 	v.now = t
 	v.Log.Info("matrix: verification requested", "user", t.User, "device", t.Device)
+	return nil
+}
+
+// Refuse cancels the oldest request of somebody who is no owner, once its room has time for
+// that. Call it now and then: who asks often, or all at once, costs no more.
+func (v *Verifier) Refuse(ctx context.Context) error {
+	ctx, done := v.take(ctx)
+	defer done()
+	for i, r := range v.refuse {
+		if r.Room != "" && v.Busy != nil && v.Busy() {
+			continue
+		}
+		if time.Now().Before(r.until) {
+			if err := v.tell(ctx, r.Peer, r.id, byUser, "only the bot's owners verify it"); err != nil {
+				return err
+			}
+		}
+		v.refuse = slices.Delete(v.refuse, i, i+1)
+		return nil
+	}
 	return nil
 }
 

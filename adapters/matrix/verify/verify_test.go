@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdh"
 	"crypto/hkdf"
@@ -10,6 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -324,7 +326,6 @@ func TestCancel(t *testing.T) {
 		"ten minutes":                    {func(o *owner) { o.shows(); time.Sleep(lasts); synctest.Wait() }, timeout},
 		"the same device begins another": {func(o *owner) { o.shows(); o.id = "$2"; o.requests(); o.sent = o.sent[:1] }, unexpected},
 		"another device begins another":  {func(o *owner) { o.shows(); o.owner("OTHER", o.room, "$2").requests() }, byUser},
-		"somebody who is no owner":       {func(o *owner) { o.user = "@mallory:x"; o.requests() }, byUser},
 	} {
 		for _, room := range []id.RoomID{"", "!direct:x"} {
 			t.Run(name, func(t *testing.T) {
@@ -404,8 +405,6 @@ func TestIgnored(t *testing.T) {
 		o.says("start", o.start)
 		o.says("key", map[string]any{"key": public(o.key.PublicKey())})
 		o.says("ready", map[string]any{})
-		d.busy = true
-		mallory.requests()
 		if err := d.Handle(t.Context(), Event{Type: Prefix + "mac", Sender: annas, Content: json.RawMessage(`{"mac":1}`)}); err != nil {
 			t.Error(err)
 		}
@@ -423,6 +422,70 @@ func TestIgnored(t *testing.T) {
 		}
 		d.owner("ANNA", "!direct:x", "$4").says("request", map[string]any{"from_device": "ANNA", "methods": []string{sas}, "to": "@ben:x"})
 		d.last("")
+	})
+}
+
+// Requests of others are cancelled, one at a time: of each user the newest, in a room once
+// that has time for it, and no more than so many.
+func TestOthersAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		asks := func(user id.UserID, room id.RoomID, transaction string) {
+			o := d.owner("THEIRS", room, transaction)
+			o.user = user
+			o.requests()
+		}
+		refuses := func(want ...string) {
+			t.Helper()
+			for range max(1, len(want)) {
+				if err := d.Refuse(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+			var got []string
+			for _, s := range d.sent {
+				of, _ := s.content["m.relates_to"].(map[string]any)
+				transaction, _ := cmp.Or(s.content["transaction_id"], of["event_id"]).(string)
+				got = append(got, transaction)
+				if s.kind != "cancel" || s.content["code"] != byUser {
+					t.Errorf("%s with %v", s.kind, s.content["code"])
+				}
+			}
+			d.sent = nil
+			if !slices.Equal(got, want) {
+				t.Errorf("cancelled %q, want %q", got, want)
+			}
+		}
+		refuses()
+		asks("@mallory:x", "!club:x", "$1")
+		asks("@eve:x", "!club:x", "$2")
+		asks("@mallory:x", "!other:x", "$3")
+		d.last("")
+		d.busy = true
+		asks("@trent:x", "", "$4")
+		refuses("$4")
+		refuses()
+		d.busy = false
+		d.fail = errors.New("the homeserver is away")
+		if d.Refuse(t.Context()) == nil {
+			t.Error("a cancellation that failed is none")
+		}
+		refuses("$2")
+		refuses("$3")
+		refuses()
+		for n := range 2 * maxRefusals {
+			asks(id.UserID(fmt.Sprintf("@%d:x", n)), "!club:x", fmt.Sprint("$", n))
+		}
+		o := d.owner("ANNA", "!direct:x", "$a")
+		if emoji := o.shows(); len(emoji) != 7 {
+			t.Errorf("an owner sees %v", emoji)
+		}
+		if n := len(d.refuse); n != maxRefusals {
+			t.Errorf("%d wait", n)
+		}
+		time.Sleep(lasts)
+		d.sent = nil
+		refuses()
 	})
 }
 
