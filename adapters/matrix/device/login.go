@@ -34,8 +34,7 @@ func (d *Device) keepLogin() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_ = os.Remove(file) // WriteFile leaves the rights of a file that is there
-	if err := os.WriteFile(file, text, 0o600); err != nil {
+	if err := writeSecret(file, text); err != nil {
 		return false, fmt.Errorf("store the login of the check: %w", err)
 	}
 	return true, nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -51,15 +53,44 @@ func keepRecovery(file string, user id.UserID, key bot.Secret) error {
 	if file == "" {
 		return nil
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("store the recovery key: %w", err)
 	}
-	_, err = fmt.Fprintf(f, "\n# %s %s\n%s\n", user, time.Now().UTC().Format(time.RFC3339), key.Reveal())
-	if err := errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close()); err != nil {
+	text = fmt.Appendf(text, "\n# %s %s\n%s\n", user, time.Now().UTC().Format(time.RFC3339), key.Reveal())
+	if err := writeSecret(file, text); err != nil {
 		return fmt.Errorf("store the recovery key: %w", err)
 	}
 	return nil
+}
+
+// writeSecret writes a file that only its owner can read, from its first byte on. Whatever
+// happens, the file has either the old text or the new.
+func writeSecret(file string, text []byte) error {
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	dir := filepath.Dir(file)
+	f, err := os.CreateTemp(dir, "."+filepath.Base(file)+".*") // for its owner alone
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), file); err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" { // where directories cannot be synced
+		return nil
+	}
+	in, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(in.Sync(), in.Close())
 }
 
 // loadRecovery reads the recovery key that the bot has made. Older versions had it in the

@@ -4,7 +4,9 @@ package device
 
 import (
 	"bytes"
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -87,6 +89,33 @@ func TestRecoveryKeyMoves(t *testing.T) {
 			t.Errorf("left in the database: %q %v", left, err)
 		}
 	})
+}
+
+// A secret is never in a file that others can read, not even for a moment; and a file that
+// cannot be written whole stays as it was.
+func TestSecretFile(t *testing.T) {
+	dir := t.TempDir()
+	file, was, link := filepath.Join(dir, "keys"), filepath.Join(dir, "was"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(file, []byte("# @a:x\nold\n"), 0o644), os.Link(file, was), os.Symlink(file, link)); err != nil {
+		t.Skip("no links here: ", err)
+	}
+	if err := keepRecovery(link, "@a:x", bot.NewSecret("EsT1 new")); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(was); err != nil || strings.Contains(string(text), "new") {
+		t.Errorf("what others could read has %q: %v", text, err)
+	}
+	info, err := os.Stat(file)
+	if key, e := readRecovery(file, "@a:x"); err != nil || info.Mode().Perm() != 0o600 || e != nil || key.Reveal() != "EsT1 new" {
+		t.Errorf("%v %v; the key is %q %v", info, err, key.Reveal(), e)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, ".*"))
+	if err != nil || len(names) > 0 {
+		t.Errorf("left are %q: %v", names, err)
+	}
+	if err := keepRecovery(filepath.Join(dir, "none", "keys"), "@a:x", bot.NewSecret("EsT1 new")); err == nil {
+		t.Error("written into no directory")
+	}
 }
 
 // The newest key of an account counts, of those that are wholly written.
