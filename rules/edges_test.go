@@ -845,3 +845,15 @@ func TestBounds(t *testing.T) {
 		refuses(g, turn, want)
 	}
 }
+
+// The game before one that was counted without its dead stones still has them.
+func TestBeforeDeadStonesAreLifted(t *testing.T) {
+	g, err := Close(&TrompTaylor, Setup{W: 3, H: 3}, moves(t, 3, 3, Black, "B2 A1"), points(t, 3, 3, "A1"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	board, before := g.Board(), g.Before().Board()
+	if p := (Point{0, 0}); g.Phase() != Over || board.At(p) != None || before.At(p) != White {
+		t.Errorf("%v, A1 is %v, before %v", g.Phase(), board.At(p), before.At(p))
+	}
+}

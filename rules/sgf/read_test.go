@@ -437,6 +437,7 @@ func TestFlawsBeforeTheFirstMove(t *testing.T) {
 		"(;SZ[9];B[E5!])":                         " / : Black / stopped: move 1: [E5!] is not a point",
 		"(;SZ[9];B[ee]XT[button])":                " / : Black / stopped: move 1: XT[button] stands on what is no pass",
 		"(;SZ[9];B[]XT[button][delay])":           " / : Black / stopped: move 1: XT[delay] stands on what is no pass",
+		"(;SZ[9];B[ee];W[]XT[pass E5][button])":   " / : Black E5 / stopped: move 2: XT[button] stands on what is no pass",
 		"(;SZ[9];B[]XT[dance])":                   " / : Black / stopped: move 1: XT[dance] is not a turn",
 		"(;SZ[9];B[]XT[pass K1])":                 " / : Black / stopped: move 1: K1 is not on this board: its columns go from A to J, its rows from 1 to 9",
 		"(;SZ[9];XT[button])":                     " / : Black / stopped: XT[button] stands on a node without a turn",
