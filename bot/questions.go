@@ -571,7 +571,7 @@ func games(q *question) Answer {
 			}
 		}
 		if m.State == match.Going && !m.Deadline.IsZero() {
-			state = say("games.until", state, clock.LeftText(m.Deadline.Sub(q.now)), clock.InstantText(m.Deadline, q.now))
+			state = say("games.due", state, dueBy(say("left", clock.LeftText(m.Deadline.Sub(q.now))), m.Deadline, q.now))
 		}
 		if mine && m.Where != q.req.Where {
 			state = say("games.where", state, m.Where.Link(say("games.here")))

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,7 +38,13 @@ func reminder(m match.Match, p *match.Position, notify []match.PersonID, now tim
 	case r.Deadline.IsZero():
 		return []Text{say("remind.play", n, called, other)}
 	}
-	return []Text{say("remind.due", n, called, other, timeLeft(m, r), clock.InstantText(r.Deadline, now))}
+	return []Text{say("remind.clock", n, called, other, dueBy(timeLeft(m, r), r.Deadline, now))}
+}
+
+// dueBy words a deadline, with the time that is left where that stays right.
+func dueBy(left Text, deadline, now time.Time) Text {
+	until := clock.InstantText(deadline, now)
+	return text.Running(say("due.at", until), say("left.until", left, until))
 }
 
 // timeLeft words the time that the player to move has left.
@@ -90,20 +97,28 @@ func remind(in *task) match.Step {
 // clocks answers with the clocks of a game.
 func clocks(q *question) Answer {
 	m, now := q.match, q.now
-	out := []Text{say("clock.control", q.number(), m.Clock.Text())}
-	if m.Clock.Kind != clock.None && m.State == match.Going {
-		r := q.pos.Reading(now)
-		for _, c := range []rules.Color{rules.Black, rules.White} {
-			out = append(out, say("clock.left", text.Color(c), r.Left(c).Text(m.Clock)))
-		}
-		switch {
-		case r.Paused:
-			out = append(out, say("clock.paused"))
-		case r.Flagged != rules.None:
-			out = append(out, say("clock.flagged", text.Color(r.Flagged)))
-		case !r.Deadline.IsZero():
-			out = append(out, say("clock.deadline", text.Color(r.ToPlay), clock.InstantText(r.Deadline, now)))
-		}
+	control := say("clock.control", q.number(), m.Clock.Text())
+	if m.Clock.Kind == clock.None || m.State != match.Going {
+		return q.answer(control)
 	}
-	return q.answer(out...)
+	r := q.pos.Reading(now)
+	left := func(c rules.Color) Text { return say("clock.left", text.Color(c), r.Left(c).Text(m.Clock)) }
+	standing := []Text{left(rules.Black), left(rules.White)}
+	switch {
+	case r.Paused:
+		return q.answer(control, standing[0], standing[1], say("clock.paused"))
+	case r.Flagged != rules.None:
+		return q.answer(control, standing[0], standing[1], say("clock.flagged", text.Color(r.Flagged)))
+	case r.Deadline.IsZero():
+		return q.answer(control, standing[0], standing[1])
+	}
+	deadline := say("clock.deadline", text.Color(r.ToPlay), clock.InstantText(r.Deadline, now))
+	live := slices.Clone(standing)
+	if until, plain := r.Until(m.Clock); plain {
+		live[r.ToPlay-rules.Black] = deadline
+	} else {
+		live[r.ToPlay-rules.Black] = say("clock.left", text.Color(r.ToPlay), until)
+		live = append(live, deadline)
+	}
+	return q.answer(control, text.Running(text.Lines(live...), text.Lines(append(standing, deadline)...)))
 }

@@ -242,7 +242,8 @@ func (b *Bot) waiting(ctx context.Context, m match.Match, o match.OutboxPost, no
 		other := w.Match
 		line := say("remind.also", strconv.Itoa(other.Number))
 		if !other.Deadline.IsZero() {
-			line = say("remind.also.until", strconv.Itoa(other.Number), clock.LeftText(other.Deadline.Sub(now)), clock.InstantText(other.Deadline, now))
+			left := say("left", clock.LeftText(other.Deadline.Sub(now)))
+			line = say("remind.also.due", strconv.Itoa(other.Number), dueBy(left, other.Deadline, now))
 		}
 		if other.Where.Channel != m.Where.Channel || other.Where.Thread != m.Where.Thread {
 			line = say("remind.elsewhere", line, other.Where.Link(say("games.here")))

@@ -52,6 +52,7 @@ func (a *Adapter) writtenIn(text string, inThread bool) string {
 		},
 		Address: func(address string) string { return hole("<" + address + ">") }, // which shows no preview
 		Thread:  inThread,
+		Live:    true,
 		Room: func(where bot.Place, words string) string {
 			id := where.Thread
 			if id == "" {

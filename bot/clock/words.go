@@ -60,23 +60,44 @@ func (c Control) Text() text.Message {
 
 // Text says what a player has left for this turn, in a game with the control.
 func (l Left) Text(c Control) text.Message {
+	return l.text(c, LeftText)
+}
+
+// Until says until when the player to move, whose clock runs, has what they have left, in
+// a game with the control: what Text says, and true for as long as they do not play. It
+// reports whether that is just the deadline.
+func (r Reading) Until(c Control) (says text.Message, plain bool) {
+	l := r.Left(r.ToPlay)
+	if l.Turn == 0 {
+		return text.Say("clock.left.away", InstantText(r.Deadline, r.At)), false
+	}
+	end := r.At
+	says = l.text(c, func(d time.Duration) text.Message {
+		end = r.line.after(r.At, d)
+		return text.Say("clock.left.until", InstantText(end, r.At))
+	})
+	return says, says.Key == "clock.left.until" && end.Equal(r.Deadline)
+}
+
+// text is Text with amounts of time worded by amount.
+func (l Left) text(c Control, amount func(time.Duration) text.Message) text.Message {
 	switch {
 	case c.Kind == None:
 		return text.Say("clock.words.none")
 	case l.Turn > 0 && l.Main == 0 && c.Kind == ByoYomi && l.Periods == 1:
-		return text.Say("clock.left.last", LeftText(l.Period))
+		return text.Say("clock.left.last", amount(l.Period))
 	case l.Turn > 0 && l.Main == 0 && c.Kind == ByoYomi:
-		return text.Say("clock.left.period", LeftText(l.Period), text.Say("clock.more", l.Periods-1), lengthText(c.Period))
+		return text.Say("clock.left.period", amount(l.Period), text.Say("clock.more", l.Periods-1), lengthText(c.Period))
 	case l.Turn > 0 && c.Kind == ByoYomi:
-		return text.Say("clock.left.byoyomi", LeftText(l.Main), text.Say("clock.periods", l.Periods), lengthText(c.Period))
+		return text.Say("clock.left.byoyomi", amount(l.Main), text.Say("clock.periods", l.Periods), lengthText(c.Period))
 	case l.Turn > 0 && l.Main == 0 && c.Kind == Canadian:
-		return text.Say("clock.left.stones", LeftText(l.Period), text.Say("clock.turns", l.Stones))
+		return text.Say("clock.left.stones", amount(l.Period), text.Say("clock.turns", l.Stones))
 	case l.Turn > 0 && c.Kind == Canadian:
-		return text.Say("clock.left.canadian", LeftText(l.Main), text.Say("clock.turns", l.Stones), lengthText(l.Period))
+		return text.Say("clock.left.canadian", amount(l.Main), text.Say("clock.turns", l.Stones), lengthText(l.Period))
 	case l.Turn > 0:
-		return LeftText(l.Turn)
+		return amount(l.Turn)
 	case l.Vacation > 0:
-		return text.Say("clock.left.vacation", LeftText(l.Vacation))
+		return text.Say("clock.left.vacation", amount(l.Vacation))
 	}
 	return text.Say("clock.left.nothing")
 }

@@ -60,12 +60,12 @@ func TestEnglishIsComplete(t *testing.T) {
 // tables, parts of captions, and parts of which sentences are made.
 var fragments = []string{"label.", "clock.words.", "clock.left.", "clock.weekday.", "clock.month.", "clock.date", "clock.days", "clock.hours",
 	"clock.minutes", "clock.turns", "clock.periods", "clock.more", "clock.and", "color.", "turn.", "thing.", "way.", "when.", "needs.", "group.",
-	"games.going", "games.open", "games.reserved", "games.yours", "games.accept.yours", "which.one", "which.both", "which.alone", "which.open", "player", "trial", "wish.", "language.", "settings.clock", "request.how.rematch", "games.settling", "games.accept", "games.ended", "games.cancelled", "games.here", "games.until", "games.where",
+	"games.going", "games.open", "games.reserved", "games.yours", "games.accept.yours", "which.one", "which.both", "which.alone", "which.open", "player", "trial", "wish.", "language.", "settings.clock", "request.how.rematch", "games.settling", "games.accept", "games.ended", "games.cancelled", "games.here", "games.due", "games.where",
 	"help.line", "help.option", "help.group", "score.line", "score.komi", "ledger.entry", "ledger.first", "gain.lost", "points", "points.half", "points.only.half", "stones.of", "why.head", "why.sentence", "why.reason",
 	"compare.title", "compare.komi", "compare.own", "compare.same", "compare.winner", "compare.nobody", "demo.line", "demo.step", "demo.back", "demo.next",
 	"to.play", "to.play.first", "to.place", "must.", "due", "gain", "numbered", "placed", "stone.words", "ahead", "even", "both", "of.game", "dots", "list", "or", "joined", "lines",
 	"quoted", "called", "plain", "use", "reason", "somebody", "opponent.me", "seat.open", "seat.reserved", "handicap", "rated", "with.clock", "left", "draw", "void",
-	"jigo", "win", "win.other", "left.vacation", "handicap.free", "review.to", "game.choice", "instant", "ago", "room", "linked", "remind.elsewhere"}
+	"jigo", "win", "win.other", "left.vacation", "left.until", "due.at", "running", "below", "handicap.free", "review.to", "game.choice", "instant", "ago", "room", "linked", "remind.elsewhere"}
 
 // A sentence ends with a stop. One that leads up to a command or an example with a colon,
 // or asks a question before it, ends with that and without a stop, so that people can

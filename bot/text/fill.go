@@ -18,6 +18,8 @@ type Format struct {
 	Address func(address string) string
 	// Ago is an instant for which the distance from now matters; nil: as Time.
 	Ago func(t time.Time, words string) string
+	// Live: instants are shown with how far off they are now; see [Running].
+	Live bool
 	// Thread leaves out which game a line is about, for the thread of that game.
 	Thread bool
 }
@@ -91,16 +93,23 @@ type Place struct{ Platform, Channel, Thread string }
 // zero Format leaves plain words.
 func Fill(text string, f Format) string {
 	var out strings.Builder
+	hidden := false // the half of a Running that is not for this platform
 	for {
 		before, rest, ok := strings.Cut(text, markBegin)
-		out.WriteString(before)
+		if !hidden {
+			out.WriteString(before)
+		}
 		if !ok {
 			return out.String()
 		}
 		inner, after, _ := strings.Cut(rest, markEnd)
 		text = after
 		what, words, _ := strings.Cut(inner, markWords)
-		out.WriteString(f.fill(what, words))
+		if half, ok := strings.CutPrefix(what, markRunning); ok {
+			hidden = half != "" && (half == halfLive) != f.Live
+		} else if !hidden {
+			out.WriteString(f.fill(what, words))
+		}
 	}
 }
 
@@ -170,6 +179,9 @@ const (
 	markGame    = "#"
 	markAgo     = "~"
 	markAddress = "^"
+	markRunning = "?" // and which half of a Running follows; none: it has ended
+
+	halfLive, halfStill = "+", "-"
 )
 
 // Instant is an argument for an instant, which a platform may write in its own way;
@@ -178,6 +190,11 @@ func Instant(t time.Time, words Message) Message { return Say("instant", t.UnixM
 
 // Ago is an argument for an instant for which the distance from now matters.
 func Ago(t time.Time, words Message) Message { return Say("ago", t.UnixMilli(), words) }
+
+// Running is an argument for what a running clock has left. That soon is wrong in a
+// message that stays, so platforms that show instants live say live instead, until when.
+// Neither may contain another Running.
+func Running(live, left Message) Message { return Say("running", live, left) }
 
 // Called is an argument for a mention of a person, in the platform's own way. The post
 // must notify them as well.

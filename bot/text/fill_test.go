@@ -73,3 +73,19 @@ func TestCalls(t *testing.T) {
 		t.Errorf("%q tells who it is", kept)
 	}
 }
+
+// What a running clock has left is said where it stays right, and where instants are
+// live, until when.
+func TestRunning(t *testing.T) {
+	at := Instant(time.UnixMilli(1000), Say("plain", "Wed"))
+	said := English.Say(Say("games.due", "Ada to play", Running(Say("due.at", at), Say("left.until", Say("left", "2 days"), at))))
+	live := Format{Live: true, Time: func(time.Time, string) string { return "in 2 days" }}
+	for _, x := range []struct {
+		f    Format
+		want string
+	}{{Format{}, "Ada to play: 2 days left, until Wed"}, {live, "Ada to play: due in 2 days"}} {
+		if got := Fill(said+".", x.f); got != x.want+"." {
+			t.Errorf("%q, want %q", got, x.want)
+		}
+	}
+}

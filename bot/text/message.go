@@ -167,6 +167,15 @@ func List[T any](args ...T) Message {
 	return out
 }
 
+// Lines is several messages as one, each in a line of its own.
+func Lines(ms ...Message) Message {
+	out := ms[0]
+	for _, m := range ms[1:] {
+		out = Say("below", out, m)
+	}
+	return out
+}
+
 // Points is an amount of points as an argument: "6½", or in a language that says so 6目半.
 func Points(p rules.Points) Message {
 	whole, half := strings.CutSuffix(p.String(), "½")
