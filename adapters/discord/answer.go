@@ -42,6 +42,7 @@ type pendingInteraction struct {
 	in      interaction.Interaction
 	respond interaction.Responder
 	since   time.Time
+	form    *rest.Response // that answers it; nil: it asks for something
 
 	state    ackState
 	timer    *time.Timer
@@ -86,7 +87,8 @@ func (x *pendingInteraction) onMessage() bool {
 }
 
 // receive takes an interaction and returns at once; requests are asked in the order
-// of their channel. It returns nil if the interaction is known.
+// of their channel. A form waits for nobody: Discord shows none after a deferral. It
+// returns nil if the interaction is known.
 func (a *Adapter) receive(in interaction.Interaction, respond interaction.Responder) *pendingInteraction {
 	if in.User.Bot || in.User.ID == "" {
 		return nil
@@ -98,6 +100,9 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 	a.removeStaleCommands(in)
 	x := newPending(in, respond)
 	key, work := "channel "+in.Channel.ID, a.handle
+	if x.form = a.formFor(in); x.form != nil {
+		key, work = "form "+in.ID, func(ctx context.Context, x *pendingInteraction) { a.reply(ctx, x, *x.form) }
+	}
 	if in.Kind == interaction.Typing {
 		key, work = "typing "+in.User.ID, func(ctx context.Context, x *pendingInteraction) {
 			defer x.begin()
@@ -217,10 +222,6 @@ func (a *Adapter) requested(ctx context.Context, x *pendingInteraction) (r bot.R
 			}
 			return r, false
 		}
-		if ask := a.lacksDiagram(r, in); ask != nil {
-			a.reply(ctx, x, *ask)
-			return r, false
-		}
 	case interaction.Press, interaction.Form:
 		var ask *rest.Response
 		if ask, ok = a.pressed(ctx, x, &r); ok && ask != nil {
@@ -288,6 +289,12 @@ func (a *Adapter) putOff(x *pendingInteraction) {
 		x.deferral <- state
 		x.begin()
 	}()
+	if x.form != nil {
+		if _, _, err := a.first(context.Background(), x, a.ephemeral(x, wordBusy)); err != nil {
+			a.log.Warn("form not shown in time", "interaction", x.in.ID, "error", err)
+		}
+		return
+	}
 	a.owesEnding(x)
 	deferral := rest.Defer(rest.Ephemeral)
 	if x.pressed() {
@@ -453,11 +460,15 @@ func (a *Adapter) original(x *pendingInteraction) (*rest.Sent, error) {
 
 // replyEphemeral tells the person alone something of the adapter's own.
 func (a *Adapter) replyEphemeral(ctx context.Context, x *pendingInteraction, english string, args ...string) {
-	a.reply(ctx, x, rest.Reply(rest.Message{Content: new(a.written(bot.Translated(x.in.Locale, english, args...))), Flags: rest.Ephemeral}))
+	a.reply(ctx, x, a.ephemeral(x, english, args...))
+}
+
+func (a *Adapter) ephemeral(x *pendingInteraction, english string, args ...string) rest.Response {
+	return rest.Reply(rest.Message{Content: new(a.written(bot.Translated(x.in.Locale, english, args...))), Flags: rest.Ephemeral})
 }
 
 // reply sends the first answer, or what replaces a deferral; nothing if
-// there is an answer. A form that comes too late is not shown.
+// there is an answer.
 func (a *Adapter) reply(ctx context.Context, x *pendingInteraction, r rest.Response) {
 	switch x.claim() {
 	case open:
@@ -471,11 +482,7 @@ func (a *Adapter) reply(ctx context.Context, x *pendingInteraction, r rest.Respo
 			x.state = answered
 			return
 		}
-		m := rest.Message{Content: new(bot.Translated(x.in.Locale, wordFailed))}
-		if r.Message != nil {
-			m = *r.Message
-		}
-		a.end(ctx, x, m)
+		a.end(ctx, x, *r.Message)
 	}
 }
 

@@ -116,6 +116,23 @@ func form(p press, o bot.Option, tag string) rest.Response {
 	return rest.Ask(rest.Modal{CustomID: p.String(), Title: rest.Clip(title, maxTitle), Components: []rest.Component{label}})
 }
 
+// formFor returns the form that answers an interaction; nil: it asks for something. It
+// asks the bot nothing.
+func (a *Adapter) formFor(in interaction.Interaction) *rest.Response {
+	switch {
+	case in.Kind == interaction.Command:
+		return a.lacksDiagram(in)
+	case in.Kind != interaction.Press || in.Press.Type != rest.Button:
+		return nil
+	}
+	p, ok := readPress(in.Press.ID)
+	o, known := findOption(a.service.Commands(), p.command, p.ask)
+	if !ok || !known || o.Type != bot.PointOption && o.Suggest {
+		return nil
+	}
+	return new(form(p, o.In(in.Locale), in.Locale))
+}
+
 // menuOf lets an option be chosen from what the bot suggests; false if that is
 // nothing.
 func menuOf(p press, o bot.Option, choices []bot.Choice) (rest.Component, bool) {
@@ -135,7 +152,7 @@ func menuOf(p press, o bot.Option, choices []bot.Choice) (rest.Component, bool) 
 }
 
 // pressed makes a request of a press, a choice or a form. If the option must be
-// asked for first, what asks for it is given instead, and the request is empty.
+// chosen from a menu first, that is given instead, and the request is empty.
 func (a *Adapter) pressed(ctx context.Context, x *pendingInteraction, r *bot.Request) (ask *rest.Response, ok bool) {
 	in := x.in
 	id := in.Press.ID
@@ -166,9 +183,6 @@ func (a *Adapter) pressed(ctx context.Context, x *pendingInteraction, r *bot.Req
 		return nil, false
 	}
 	o = o.In(in.Locale)
-	if o.Type == bot.PointOption || !o.Suggest {
-		return new(form(p, o, in.Locale)), true
-	}
 	typed := bot.Mention{Command: p.command}.Mark()
 	choices := a.service.Suggest(ctx, *r, p.ask, "")
 	m := rest.Message{Content: new(a.written(bot.Translated(in.Locale, wordChoose, typed))), Flags: rest.Ephemeral, Components: []rest.Component{}}

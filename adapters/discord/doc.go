@@ -16,7 +16,7 @@
 // Presses of buttons are deferred so that nothing is shown, and refused by an ephemeral
 // follow-up; if the post of a press mentions nobody, it edits the message with the
 // button. A form gets a message or a deferral, which is deleted when the person can see
-// the board.
+// the board. The forms themselves open at once: Discord shows none after a deferral.
 //
 // Deliver shows all other posts: reminders, posts of other rooms, and those that were
 // left after a crash or a release. Request.Reply, by which a post finds its interaction,

@@ -52,10 +52,14 @@ func (a *Adapter) withFile(ctx context.Context, r *bot.Request, c interaction.Co
 
 // lacksDiagram returns the form that asks for a diagram, if a slash command has none:
 // an option cannot have several lines. It returns nil if nothing is missing.
-func (a *Adapter) lacksDiagram(r bot.Request, in interaction.Interaction) *rest.Response {
+func (a *Adapter) lacksDiagram(in interaction.Interaction) *rest.Response {
+	r := bot.Request{Args: map[string]string{}}
+	if in.Command.Target != "" || in.Command.Option(fileOption).Text != "" || !commanded(&r, in.Command) {
+		return nil
+	}
 	o, ok := diagramOption(a.service.Commands(), r.Command)
 	p := press{r.Command, r.Args, o.Name}
-	if !ok || strings.TrimSpace(r.Args[o.Name]) != "" || in.Command.Target != "" || len(p.String()) > maxCustomID {
+	if !ok || strings.TrimSpace(r.Args[o.Name]) != "" || len(p.String()) > maxCustomID {
 		return nil
 	}
 	return new(form(p, o.In(in.Locale), in.Locale))
