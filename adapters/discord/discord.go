@@ -222,6 +222,9 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 func (a *Adapter) registered(ctx context.Context, stop context.CancelCauseFunc) {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		err := a.register(ctx, a.service.Commands())
+		if err == nil && a.cfg.Guild != "" {
+			err = a.removeGlobalCommands(ctx)
+		}
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return

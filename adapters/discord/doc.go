@@ -60,5 +60,5 @@
 //	check.go     tests of the configuration
 //	words.go     the adapter's own texts
 //
-//	stalecommands.go  left-over commands of a single server
+//	stalecommands.go  left-over commands
 package discord

@@ -6,6 +6,20 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 )
 
+// removeGlobalCommands removes the commands that were registered everywhere before
+// discord.guild named a server: people there would see each command twice.
+func (a *Adapter) removeGlobalCommands(ctx context.Context) error {
+	there, err := a.rest.Commands(ctx, "")
+	if err != nil || len(there) == 0 {
+		return err
+	}
+	if _, err := a.rest.PutCommands(ctx, "", []command{}); err != nil {
+		return err
+	}
+	a.log.Info("commands removed everywhere but in the server of discord.guild", "count", len(there))
+	return nil
+}
+
 // removeStaleCommands removes the commands of one server that were registered there
 // before discord.guild was taken out or named another: people would see each
 // command twice. Which servers have some only shows when somebody uses one. What

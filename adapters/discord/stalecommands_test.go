@@ -3,6 +3,7 @@ package discord
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 )
@@ -58,6 +59,33 @@ func TestCommandsOfOneServerAreTakenAway(t *testing.T) {
 			t.Errorf("%d commands are registered everywhere, and %d were in the server", n, here)
 		}
 		c.stop()
+		c.check()
+	})
+}
+
+// Who names a server in discord.guild after a start without it does not see every command
+// twice there, and nothing is written where nothing is left.
+func TestGlobalCommandsAreTakenAway(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		c.settle()
+		all := c.registered("")
+		c.stop()
+		c.cfg.Guild = c.guild.ID()
+		c.d.Fault(discordtest.Fault{Route: commandsRoute, Status: 502}) // and it is tried again
+		for range 2 {
+			c.start()
+			c.passes(time.Minute)
+			if here, everywhere := c.registered(c.guild.ID()), c.registered(""); here != all || everywhere != 0 {
+				t.Errorf("%d commands are in the server, and %d everywhere, which were %d", here, everywhere, all)
+			}
+			c.ok(c.alice.Slash(c.room, "go help"))
+			c.stop()
+		}
+		if n := c.d.Count(commandsRoute); n != 3 {
+			t.Errorf("commands were written everywhere %d times", n)
+		}
 		c.check()
 	})
 }
