@@ -213,6 +213,12 @@ func (a *Adapter) requested(ctx context.Context, x *pendingInteraction) (r bot.R
 	switch in.Kind {
 	case interaction.Command:
 		ok = commanded(&r, in.Command)
+		for _, u := range in.Command.Users {
+			if u.Bot { // it could never join
+				a.replyEphemeral(ctx, x, a.noOpponent(u), bot.Mention{Command: "new"}.Mark())
+				return r, false
+			}
+		}
 		if err := a.withFile(ctx, &r, in.Command); err != nil {
 			a.log.Debug("file not read", "error", err)
 			if errors.Is(err, errTooLarge) {

@@ -86,6 +86,14 @@ func commanded(r *bot.Request, c interaction.CommandData) bool {
 	return true
 }
 
+// noOpponent says why a bot is not challenged.
+func (a *Adapter) noOpponent(u interaction.User) string {
+	if u.ID == a.self {
+		return wordNotMe
+	}
+	return wordNoBots
+}
+
 // entry finds the entry of a menu that somebody has chosen.
 func entry(c interaction.CommandData) (menu, bool) {
 	for _, m := range menus {

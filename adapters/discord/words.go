@@ -39,6 +39,8 @@ const (
 	wordSilenced    = "Done, but I may not show it in the game's channel. A moderator can grant me {0} in the channel's settings, under Permissions. Until then, {1} shows you the game."
 	wordGone        = "Done, but I cannot show it: the game's channel or thread was deleted. {0} shows you the game."
 	wordMissing     = "To play here I need these permissions: {0}. A moderator can give them to me in the channel's settings, under Permissions."
+	wordNoBots      = "Bots cannot play. Challenge a person, or open a game that anyone can join: {0}"
+	wordNotMe       = "I look after games, but I do not play. Challenge a person, or open a game that anyone can join: {0}"
 	wordClosed      = "Game {0} is waiting for you. I cannot send you direct messages. Once you allow them, tell me with {/remind}."
 	wordMenuInvite  = "Challenge to Go"
 	wordMenuShow    = "Show as a Go board"

@@ -18,7 +18,8 @@
 // A client sees [Server.API], the REST API under /api/v10 (also /api/v9, for
 // libraries that know no other), whose GET /gateway/bot leads to the gateway;
 // or, after [Server.SetEndpoint], gets interactions by signed POST instead.
-// People are made by [Server.Person] and [Guild.Member]; they act by
+// People are made by [Server.Person] and [Guild.Member], other bots by
+// [Guild.OtherBot]; people act by
 // [Person.Slash], [Person.Autocomplete], [Person.Press], [Person.Select],
 // [Person.Submit], [Person.MessageCommand], [Person.UserCommand] and
 // [Person.Say], [Person.Reply], each held to what Discord's own client would let them do

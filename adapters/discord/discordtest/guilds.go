@@ -131,6 +131,14 @@ func (g *Guild) channel(name string, kind int) *Channel {
 	return &Channel{g.s, c}
 }
 
+// OtherBot returns the account of that name of another bot, a member of the guild. The
+// name is no person's.
+func (g *Guild) OtherBot(name string) *Person {
+	p := g.Member(name)
+	g.s.locked(func() { p.user.bot = true })
+	return p
+}
+
 // Member returns the person of that name, who joins the guild on the first call.
 func (g *Guild) Member(name string) *Person {
 	p := g.s.Person(name)

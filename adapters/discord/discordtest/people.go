@@ -25,6 +25,9 @@ func (s *Server) Person(name string) *Person {
 	return p
 }
 
+// Bot returns the account of the bot under test, which people can mention and choose.
+func (s *Server) Bot() *Person { return &Person{s: s, user: s.bot} }
+
 // ID returns the person's snowflake.
 func (p *Person) ID() string { return p.user.id }
 
