@@ -142,10 +142,11 @@ func (in *Input) noAgreement(r *rules.Ruleset) text.Message {
 // Resign resigns the game, once the person has confirmed that.
 func Resign(in *Input) Step {
 	by := in.color()
-	if !in.yes("confirm") {
-		return in.sure(say("resign.sure", in.number(), in.Match.Player(by.Opponent())), "resign.button", "confirm")
+	s := in.play(rules.Turn{Kind: rules.Resign, By: by})
+	if s.Answer.Refused || in.yes("confirm") {
+		return s
 	}
-	return in.play(rules.Turn{Kind: rules.Resign, By: by})
+	return in.sure(say("resign.sure", in.number(), in.Match.Player(by.Opponent())), "resign.button", "confirm")
 }
 
 // cancel ends a game without a result: before both have moved, by its players;
