@@ -3,6 +3,8 @@ package bot_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // In Ultimate Go players resign on their own turn. Whoever may not is told at once, and not
@@ -15,5 +17,24 @@ func TestResignsOutOfTurn(t *testing.T) {
 	}
 	if a := k.ask(t, "bob", "/resign"); len(a.Controls) != 1 {
 		t.Errorf("whose turn it is: %q", a.Text)
+	}
+}
+
+// After a repetition players may end the game without a result. That does not agree to a
+// draw that the opponent has offered meanwhile.
+func TestNoResultIsNoDraw(t *testing.T) {
+	k := newTalk(t)
+	k.lines(t, "ada> /new japanese 2x1 komi:0", "bob> /join", "ada> /place A1", "bob> /place B1", "ada> /pass", "bob> /pass", "ada> /resume",
+		"ada> /place A1", "bob> /pass", "ada> /pass", "bob> /resume", "bob> /place B1", "ada> /pass", "bob> /pass", "ada> /resume", "ada> /place A1", "bob> /draw")
+	if events := k.events(t, 1); !strings.HasPrefix(events[len(events)-1], "ask W draw") {
+		t.Fatal(events)
+	}
+	k.lines(t, "ada> /accept no-result:yes")
+	if m := k.matches(t, bot.Query{})[0]; m.Result != "" {
+		t.Errorf("the game ends with %s", m.Result)
+	}
+	k.lines(t, "bob> /accept no-result:yes")
+	if m := k.matches(t, bot.Query{})[0]; m.Result != "Void" {
+		t.Errorf("the game ends with %q", m.Result)
 	}
 }

@@ -86,7 +86,7 @@ func Mark(in *Input) Step {
 // Accept accepts whatever there is to accept: the count, a suggestion of dead
 // stones; and, only if that is named, that a game has no result.
 func Accept(in *Input) Step {
-	if s, answered := in.agree(); answered {
+	if s, answered := in.agree(); answered && !in.yes("no-result") {
 		return s
 	}
 	g, by := in.Position.Game, in.color()
