@@ -71,7 +71,7 @@ var rights = map[string]map[string]string{
 	"/claim":              {},
 	"/comment hm":         {"over": "bwiem"},
 	"/rematch":            {"over": "bw"},
-	"/delete":             {"open": "b", "invited": "b", "black": "bw", "white": "bw", "clock": "bw", "erasing": "w", "stopped": "bw", "agreed": "bw", "branch": "bw", "over": "bw", "off": "b", "sandbox": "b"},
+	"/delete":             {"open": "b", "invited": "b", "black": "bw", "white": "bw", "clock": "bw", "erasing": "w", "stopped": "bw", "agreed": "bw", "branch": "bw", "over": "bw", "off": "b"},
 	"/delete confirm:yes": {"open": "bm", "invited": "bm", "black": "bwm", "white": "bwm", "clock": "bwm", "offered": "m", "erasing": "wm", "stones": "bwm", "stopped": "bwm", "agreed": "bwm", "branch": "bwm", "over": "bwm", "off": "bm", "alone": "bm", "sandbox": "b"},
 	"/adjudicate void":    {"black": "m", "white": "m", "clock": "m", "offered": "m", "erasing": "m", "stones": "m", "stopped": "m", "agreed": "m", "branch": "m", "alone": "mB", "sandbox": "B"},
 	"/adjudicate black":   {"black": "m", "white": "m", "clock": "m", "offered": "m", "erasing": "m", "stones": "m", "stopped": "m", "agreed": "m", "branch": "m", "alone": "mB", "sandbox": "B"},

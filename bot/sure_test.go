@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // In Ultimate Go players resign on their own turn. Whoever may not is told at once, and not
@@ -36,5 +37,21 @@ func TestNoResultIsNoDraw(t *testing.T) {
 	k.lines(t, "bob> /accept no-result:yes")
 	if m := k.matches(t, bot.Query{})[0]; m.Result != "Void" {
 		t.Errorf("the game ends with %q", m.Result)
+	}
+}
+
+// Whoever plays both colours deletes their game alone, so they are asked first. The button
+// deletes it, also where the command by itself would cancel.
+func TestDeletesAlone(t *testing.T) {
+	for _, begins := range []string{"ada> /new two-button 5x5 opponent:me", "ada> /setup .X./.O./..."} {
+		k := newTalk(t)
+		k.lines(t, begins)
+		a := k.ask(t, "ada", "/delete how:forget")
+		if len(a.Controls) != 1 || k.matches(t, bot.Query{})[0].State == match.Deleted {
+			t.Fatalf("%s: deleted at once: %q", begins, a.Text)
+		}
+		if a = k.press(t, "ada", a.Controls[0]); a.Refused || k.matches(t, bot.Query{})[0].State != match.Deleted {
+			t.Errorf("%s: not deleted: %q", begins, a.Text)
+		}
 	}
 }

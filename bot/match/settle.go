@@ -259,8 +259,12 @@ func (in *Input) erase() Step {
 	switch a := in.Position.Asked; {
 	case m.State == Deleted:
 		return in.Refuse(say("game.deleted", in.number()))
-	case black && white:
+	case black && white && in.yes("confirm"):
 		return in.forget()
+	case black && white:
+		s := in.sure(say("delete.sure.alone", in.number()), "delete.button", "confirm")
+		s.Answer.Controls[0].Args["how"] = "forget"
+		return s
 	case !black && !white && !in.Request.Moderator:
 		return in.Refuse(say("delete.whose", in.number()))
 	case !black && !white && strings.EqualFold(in.Request.Args["confirm"], "yes"):

@@ -70,6 +70,7 @@ var english = map[string]string{
 	"delete.whose":                "Only both players together or a moderator can delete game {0}.",
 	"delete.open":                 "Game {0} has not begun. Withdraw it with {/delete}.",
 	"delete.sure":                 "Delete game {0} for everybody? {/delete game:{0} confirm:yes} does it. {/delete game:{0} how:cancel} ends it without a result and keeps it in the list.",
+	"delete.sure.alone":           "Delete game {0}? Then it is gone, and so is its record. Confirm with {/delete game:{0} how:forget confirm:yes}.",
 	"delete.sure.over":            "Delete game {0} with its result and record, for everybody? {/delete game:{0} confirm:yes} does it.",
 	"delete.button":               "Delete",
 	"deleted":                     "{0} deletes game {1}.",
