@@ -44,11 +44,12 @@ type pendingInteraction struct {
 	since   time.Time
 	form    *rest.Response // that answers it; nil: it asks for something
 
-	state    ackState
-	timer    *time.Timer
-	deferral chan ackState // has what became of the deferral once the timer has fired
-	looked   bool          // the deferral may be another one's, or no deferral but an answer
-	stored   chan struct{} // closed when the deferral is stored, or cannot be
+	state     ackState
+	timer     *time.Timer
+	deferral  chan ackState // has what became of the deferral once the timer has fired
+	looked    bool          // the deferral may be another one's, or no deferral but an answer
+	dismissed bool          // the private message that was used is deleted
+	stored    chan struct{} // closed when the deferral is stored, or cannot be
 
 	begun chan struct{} // closed once the first answer or a deferral was given, or none will be
 	begin func()        // closes it
@@ -74,10 +75,17 @@ func (x *pendingInteraction) claim() ackState {
 	return x.state
 }
 
-// pressed reports whether somebody has used a control of a message: it is acknowledged
-// without showing anything, and whatever is said follows.
+// pressed reports whether somebody has used a control of a message, or the form that one
+// of a private message opens: it is acknowledged without showing anything, and whatever is
+// said follows.
 func (x *pendingInteraction) pressed() bool {
-	return x.in.Kind == interaction.Press && x.in.Message != nil
+	return x.in.Kind == interaction.Press && x.in.Message != nil || x.onPrivate()
+}
+
+// onPrivate reports whether the controls are those of a message that one person alone
+// sees: what comes of it takes the place of that message.
+func (x *pendingInteraction) onPrivate() bool {
+	return x.onMessage() && x.in.Message.Flags&rest.Ephemeral != 0
 }
 
 // onMessage reports whether somebody has used the controls of a message, or the form
@@ -272,7 +280,7 @@ func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.R
 	case !answer.Empty():
 		a.tell(ctx, x, r, answer)
 	case x.pressed():
-		a.reply(ctx, x, rest.DeferUpdate())
+		a.dismiss(ctx, x)
 	default: // the outbox shows it, or has before
 		a.replyEphemeral(ctx, x, wordDone)
 	}
@@ -285,6 +293,40 @@ func (a *Adapter) release(ctx context.Context, posts []outbox.Post, why error) {
 	}
 	if err := a.service.Release(ctx, posts[0], why); err != nil {
 		a.log.Error("post not released, will be delivered when its claim expires", "post", posts[0].ID, "error", err)
+	}
+}
+
+// acknowledge gives a first answer that shows nothing, before what comes of a press is
+// shown as a message of its own.
+func (a *Adapter) acknowledge(ctx context.Context, x *pendingInteraction) {
+	if x.claim() != open {
+		return
+	}
+	a.owesEnding(x)
+	if _, _, err := a.first(ctx, x, rest.DeferUpdate()); err != nil {
+		a.log.Warn("interaction not answered", "interaction", x.in.ID, "error", err)
+	}
+	x.state = deferred
+	x.begin()
+}
+
+// dismiss acknowledges a press whose outcome is shown elsewhere, and deletes the private
+// message on which it was made.
+func (a *Adapter) dismiss(ctx context.Context, x *pendingInteraction) {
+	a.reply(ctx, x, rest.DeferUpdate())
+	if !x.onPrivate() || x.dismissed {
+		return
+	}
+	x.dismissed = true
+	err := tried(ctx, func() error {
+		err := a.rest.DeleteOriginal(ctx, x.in.Token)
+		if rest.Gone(err) && a.cfg.Listen == "" { // over HTTP Discord may still be reading the response
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		a.log.Info("private message not deleted, its controls stay", "interaction", x.in.ID, "error", err)
 	}
 }
 
@@ -549,7 +591,7 @@ func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request
 		return err
 	}
 	// An answer for one person replaces their private message.
-	private := answer.Private && x.pressed() && in.Message.Flags&rest.Ephemeral != 0
+	private := answer.Private && x.onPrivate()
 	switch x.claim() {
 	case open:
 		as := rest.Reply

@@ -111,7 +111,7 @@ func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
 	if len(d.m.Components) > 0 && (p.Kind != match.Show || over) {
 		bare(sent)
 	}
-	if x := d.x; x != nil && x.onMessage() && x.in.Message.Flags&rest.Ephemeral == 0 {
+	if x := d.x; x != nil && x.onMessage() && !x.onPrivate() {
 		if pressed := receipt(x.in.Channel.ID, x.in.Message.ID); pressed != sent && string(pressed) != p.Previous {
 			bare(pressed)
 		}

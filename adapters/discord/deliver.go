@@ -148,7 +148,9 @@ func (d *delivery) bringOnce(ctx context.Context) (outbox.Receipt, error) {
 // bring shows the message as the answer to its interaction, or else as one of the
 // bot's own.
 func (d *delivery) bring(ctx context.Context) (outbox.Receipt, error) {
-	if d.x != nil && d.at.channel == d.x.in.Channel.ID {
+	if d.x != nil && d.x.onPrivate() { // whose message is to go
+		d.a.acknowledge(ctx, d.x)
+	} else if d.x != nil && d.at.channel == d.x.in.Channel.ID {
 		if sent, err, done := d.answer(ctx, d.x); done {
 			return sent, err
 		}
@@ -288,8 +290,10 @@ func (d *delivery) report(ctx context.Context, sent outbox.Receipt, err error) {
 		return
 	case errors.Is(err, outbox.ErrGone), errors.As(err, &forbidden):
 		text = d.excuse(forbidden)
+	case done && d.x != nil && d.x.onPrivate() && d.at.channel != d.x.in.Channel.ID:
+		text = link(d.route.Lang, d.route.Guild, sent)
 	case d.x != nil && d.x.pressed(): // the post speaks for itself, now or later
-		d.a.reply(ctx, d.x, rest.DeferUpdate())
+		d.a.dismiss(ctx, d.x)
 		return
 	case done && d.p.Opening != "" && d.x != nil: // the board follows
 		return
