@@ -140,8 +140,9 @@ type Answer struct {
 	Letters  bool          // the room wants the picture in letters, too
 	File     *outbox.File
 	Controls []match.Control
-	Logged   bool // Request.Typed is in the log of the room
-	Refused  bool // the command was not carried out; unset if the request was asked before
+	Menu     string // Controls are too many for buttons: one is to be chosen from a menu with this label; empty: they are buttons
+	Logged   bool   // Request.Typed is in the log of the room
+	Refused  bool   // the command was not carried out; unset if the request was asked before
 	// Moderators: the command was not carried out because the person is no moderator.
 	Moderators bool
 	// Posts are the public posts of the request for the place where it was made, in

@@ -100,6 +100,7 @@ func listHandlers() []handler {
 			{Name: "as", Summary: "What they are", Choices: []Choice{{"Dead", "dead"}, {"Alive", "alive"}, {"Alive in seki", "seki"}}},
 			gameOption,
 		}}, kind: rules.MarkDead, seated: true, change: match.Mark},
+		{Command: Command{"more", everyday, "Show what else you can do in a game", []Option{gameOption}}, question: more},
 		{Command: Command{"help", everyday, "List the commands, or explain one", []Option{
 			{Name: "command", Summary: "A command or a group of commands", Suggest: true},
 		}}, question: help, noGame: true},

@@ -33,13 +33,14 @@ var Controls = []match.Control{
 	{Label: "label.replay", Command: "replay"},
 	{Label: "label.compare", Command: "compare"},
 	{Label: "label.sgf", Command: "sgf"},
+	{Label: "label.more", Command: "more"},
 }
 
 // label makes one of the controls, for a match as it is after an event; 0: for as long as
-// there is the match. A key that is not among them is a mistake here.
+// there is the match. A key that is not among them or [More] is a mistake here.
 func label(m match.Match, seq int, key string) match.Control {
-	i := slices.IndexFunc(Controls, func(c match.Control) bool { return c.Label == key })
-	c := Controls[i]
+	all := slices.Concat(Controls, More)
+	c := all[slices.IndexFunc(all, func(c match.Control) bool { return c.Label == key })]
 	c.Args = maps.Clone(c.Args)
 	if c.Args == nil {
 		c.Args = map[string]string{}

@@ -87,7 +87,7 @@ var elsewhere = map[string]string{
 
 // questions change nothing, whoever asks.
 var questions = []string{"/score", "/score why:yes", "/board", "/board 1", "/replay", "/score ledger:yes", "/rules aga", "/compare", "/demo", "/show .X.\n.O.\n...",
-	"/sgf", "/clock", "/games", "/help", "/score share:true", "/board share:true", "/games mine"}
+	"/sgf", "/more", "/clock", "/games", "/help", "/score share:true", "/board share:true", "/games mine"}
 
 // A bench is a talk whose games are looked at.
 type bench struct {

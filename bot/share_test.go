@@ -13,9 +13,10 @@ import (
 // press lets somebody press a button.
 func (k *talk) press(t testing.TB, who string, c match.Control) bot.Answer {
 	t.Helper()
-	k.n++
-	a, err := k.bot.Ask(t.Context(), bot.Request{ID: fmt.Sprintf("chat:%d", k.n), Who: person(who), Where: clubRoom, Lang: k.speaks[who],
-		Command: c.Command, Args: c.Args})
+	r, err := k.request(who, "/help")
+	must(t, err)
+	r.Command, r.Args = c.Command, c.Args
+	a, err := k.bot.Ask(t.Context(), r)
 	must(t, err)
 	return a
 }

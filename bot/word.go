@@ -298,44 +298,50 @@ func (b *Bot) alsoWaiting(ctx context.Context, m match.Match, person match.Perso
 }
 
 // controls gives the buttons below a board: what can be done at this moment, for
-// as long as nothing else has been done, and what a game that is over is good for.
+// as long as nothing else has been done, and what a game that is over is good for. The
+// last one leads to everything else.
 func controls(m match.Match, p *match.Position, seq int) []match.Control {
 	var out []match.Control
+	add := func(seq int, keys ...string) {
+		for _, key := range keys {
+			out = append(out, label(m, seq, key))
+		}
+	}
 	g := p.Game
 	switch {
 	case m.State == match.Ended:
-		return []match.Control{label(m, 0, "label.rematch"), label(m, 0, "label.replay"), label(m, 0, "label.compare"), label(m, 0, "label.sgf")}
+		add(0, "label.rematch", "label.replay", "label.compare", "label.sgf")
 	case p.Over():
 		return nil
 	case p.Placing > 0:
-		out = append(out, label(m, seq, "label.stones"))
+		add(seq, "label.stones")
 		if len(p.Stones) > 0 {
-			out = append(out, label(m, seq, "label.undo"))
+			add(seq, "label.undo")
 		}
-		return out
 	case g.Phase() == rules.Playing:
-		out = append(out, label(m, seq, "label.place"))
+		add(seq, "label.place")
 		for _, k := range []rules.Kind{rules.Pass, rules.Button, rules.Delay, rules.AcceptSuggestion, rules.Draw} {
 			if g.Allows(rules.Turn{Kind: k, By: g.ToPlay()}) {
-				out = append(out, label(m, seq, "label."+k.String()))
+				add(seq, "label."+k.String())
 			}
 		}
 		if g.Turns() > 0 {
-			out = append(out, label(m, seq, "label.undo"))
+			add(seq, "label.undo")
 		}
 		if p.Branch > 0 {
-			out = append(out, label(m, seq, "label.return"))
+			add(seq, "label.return")
 		}
 	case g.Phase() == rules.Settling:
-		out = append(out, label(m, seq, "label.dead"))
+		add(seq, "label.dead")
 		if len(g.Dead()) > 0 {
-			out = append(out, label(m, seq, "label.alive"))
+			add(seq, "label.alive")
 		}
-		out = append(out, label(m, seq, "label.accept"), label(m, seq, "label.resume"), label(m, seq, "label.dispute"))
+		add(seq, "label.accept", "label.resume", "label.dispute")
 	}
-	if len(g.Rules().Count) > 0 {
-		out = append(out, label(m, 0, "label.score"))
+	if m.State != match.Ended && p.Placing == 0 && len(g.Rules().Count) > 0 {
+		add(0, "label.score")
 	}
+	add(0, "label.more")
 	return out
 }
 

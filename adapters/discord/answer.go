@@ -570,7 +570,7 @@ func isAmbiguous(err error) bool {
 func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request, answer bot.Answer) {
 	in := x.in
 	shown, name := answer.Picture()
-	c := content{text: a.written(answer.Text), lang: answer.Lang, picture: shown, name: name, file: answer.File, controls: answer.Controls,
+	c := content{text: a.written(answer.Text), lang: answer.Lang, picture: shown, name: name, file: answer.File, controls: answer.Controls, menu: answer.Menu,
 		plain: in.Guild != "" && !in.BotMay.Has(rest.AttachFiles)}
 	if answer.Scene != nil && c.plain {
 		c.hints = append(c.hints, bot.Translated(answer.Lang, wordNoFiles, filesPermission))

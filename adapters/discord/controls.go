@@ -25,6 +25,7 @@ const (
 	maxOption    = 100
 	maxTitle     = 45
 	maxForm      = 100 // of what is typed into one
+	maxRemark    = 500 // likewise, of whole sentences
 	maxParagraph = 4000
 )
 
@@ -97,6 +98,19 @@ func buttons(controls []match.Control) []rest.Component {
 	return rows
 }
 
+// entries makes a menu of controls: the value of each entry is the custom_id that its
+// button would have. The menu itself asks for nothing.
+func entries(label string, controls []match.Control) []rest.Component {
+	c := rest.Component{Type: rest.StringSelect, CustomID: press{command: "more"}.String(), Placeholder: rest.Clip(label, 150), MinValues: new(1), MaxValues: 1}
+	for _, control := range controls {
+		id := press{control.Command, control.Args, control.Ask}.String()
+		if len(id) <= maxOption && len(c.Options) < maxMenu {
+			c.Options = append(c.Options, rest.SelectOption{Label: rest.Clip(control.Label, maxOption), Value: id})
+		}
+	}
+	return []rest.Component{rest.Row(c)}
+}
+
 // form asks for an option to be typed.
 func form(p press, o bot.Option, tag string) rest.Response {
 	title := bot.Translated(tag, wordForm)
@@ -110,6 +124,9 @@ func form(p press, o bot.Option, tag string) rest.Response {
 		title = bot.Translated(tag, wordDiagram)
 		input.Style, input.MaxLength = rest.Paragraph, maxParagraph
 		label.Label, label.Description = title, rest.Clip(o.Summary, maxDescription)
+	case o.Rest && !o.Suggest:
+		input.Style, input.MaxLength = rest.Paragraph, maxRemark
+		label.Label, label.Description = title, rest.Clip(o.Summary, maxDescription)
 	case !o.Rest:
 		input.MaxLength = 10
 	}
@@ -122,15 +139,30 @@ func (a *Adapter) formFor(in interaction.Interaction) *rest.Response {
 	switch {
 	case in.Kind == interaction.Command:
 		return a.lacksDiagram(in)
-	case in.Kind != interaction.Press || in.Press.Type != rest.Button:
+	case in.Kind != interaction.Press:
 		return nil
 	}
-	p, ok := readPress(in.Press.ID)
+	p, chosen, ok := pressOf(in)
 	o, known := findOption(a.service.Commands(), p.command, p.ask)
-	if !ok || !known || o.Type != bot.PointOption && o.Suggest {
+	if !ok || chosen || !known || o.Type != bot.PointOption && (o.Suggest || len(o.Choices) > 0) {
 		return nil
 	}
 	return new(form(p, o.In(in.Locale), in.Locale))
+}
+
+// pressOf reads the custom_id of a button, a form, a menu or an entry of a menu of
+// controls. chosen: its option was chosen from a menu.
+func pressOf(in interaction.Interaction) (p press, chosen, ok bool) {
+	if in.Kind == interaction.Form {
+		p, ok = readPress(in.Form.ID)
+		return p, false, ok
+	}
+	p, ok = readPress(in.Press.ID)
+	if chosen = in.Press.Type != rest.Button; ok && chosen && p.ask == "" && len(in.Press.Values) > 0 { // see entries
+		p, ok = readPress(in.Press.Values[0])
+		chosen = false
+	}
+	return p, chosen, ok
 }
 
 // menuOf lets an option be chosen from what the bot suggests; false if that is
@@ -155,11 +187,7 @@ func menuOf(p press, o bot.Option, choices []bot.Choice) (rest.Component, bool) 
 // chosen from a menu first, that is given instead, and the request is empty.
 func (a *Adapter) pressed(ctx context.Context, x *pendingInteraction, r *bot.Request) (ask *rest.Response, ok bool) {
 	in := x.in
-	id := in.Press.ID
-	if in.Kind == interaction.Form {
-		id = in.Form.ID
-	}
-	p, ok := readPress(id)
+	p, chosen, ok := pressOf(in)
 	if !ok {
 		return nil, false
 	}
@@ -174,7 +202,7 @@ func (a *Adapter) pressed(ctx context.Context, x *pendingInteraction, r *bot.Req
 		r.Args[p.ask] = drawn(in.Form.Value(p.ask))
 		return nil, true
 	}
-	if in.Press.Type != rest.Button {
+	if chosen {
 		r.Args[p.ask] = strings.Join(in.Press.Values, " ")
 		return nil, true
 	}
@@ -190,6 +218,9 @@ func (a *Adapter) pressed(ctx context.Context, x *pendingInteraction, r *bot.Req
 		m.Components = append(m.Components, row)
 	} else {
 		m.Content = new(a.written(bot.Translated(in.Locale, wordNothing, typed)))
+	}
+	if x.onPrivate() {
+		return new(rest.Update(m)), true
 	}
 	return new(rest.Reply(m)), true
 }

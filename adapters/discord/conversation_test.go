@@ -27,6 +27,7 @@ import (
 //	alice> says @Halfpoint D4      a message in words
 //	bob> [Pass]                    a press of the newest button of that name
 //	bob> [Place a stone…] C3       and what is filled into the form or chosen in the menu
+//	bob> [More…] Resign            likewise, an entry by its label
 //	bob> [Challenge to Go] @Alice  an entry of somebody's menu
 //	alice in #games> /go room games  not where the last board is, but there
 //
@@ -309,6 +310,9 @@ func (tb *table) presses(who *discordtest.Person, at *discordtest.Channel, label
 			asked := i.Answer()
 			fmt.Fprintf(&tb.out, "    (a menu: %s)\n", labels(asked.Controls))
 			tb.look(at)
+			if slices.ContainsFunc(asked.Controls[0].Options, func(o discordtest.SelectOption) bool { return o.Label == fill }) {
+				return who.Select(asked, "", fill)
+			}
 			return who.Select(asked, "", strings.Fields(fill)...)
 		}
 	}

@@ -217,6 +217,7 @@ type content struct {
 	name     string // of the picture
 	file     *outbox.File
 	controls []match.Control
+	menu     string // label of the menu that they are in; empty: they are buttons
 	notify   []outbox.User
 	flags    int
 	plain    bool     // no files may be attached
@@ -228,6 +229,9 @@ type content struct {
 // for the text.
 func (c content) messages() ([]rest.Message, error) {
 	m := rest.Message{Flags: c.flags | rest.SuppressEmbeds, Components: buttons(c.controls), Attachments: []rest.Attachment{}}
+	if c.menu != "" && len(c.controls) > 0 {
+		m.Components = entries(c.menu, c.controls)
+	}
 	text := c.text
 	add := func(s string) { text = strings.Trim(text+"\n"+s, "\n") }
 	if c.picture != nil && !c.plain && !c.late {

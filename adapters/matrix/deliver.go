@@ -582,9 +582,11 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 	}
 	words := outbox.Receipt(receipt(at, sent.event))
 	where := match.Room{Platform: Name, Channel: a.room(at).known.String()}
-	owes, err := a.reactions(ctx, where, words, answer.Controls)
-	if err != nil {
-		return err
+	var owes []outbox.Owes
+	if answer.Menu == "" { // what is rare is typed: reactions cost events
+		if owes, err = a.reactions(ctx, where, words, answer.Controls); err != nil {
+			return err
+		}
 	}
 	if sent.bare && c.file != nil {
 		a.files.Add(key, c.file)

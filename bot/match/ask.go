@@ -31,7 +31,7 @@ func Undo(in *Input) Step {
 		lines = lines[:len(lines)-1]
 	}
 	last := lines[len(lines)-1]
-	mine := func(l Line) bool { return l.Turn.Kind.IsTurn() && in.Match.seat(l.Turn.By) == in.By }
+	mine := func(l Line) bool { return l.Turn.Kind.IsTurn() && in.Match.Seat(l.Turn.By) == in.By }
 	alone := in.Match.Black == in.Match.White
 	if mine(last) && last.Seq > in.Position.Branch && (alone || in.soon(last.Seq)) {
 		return in.step([]string{"undo " + strconv.Itoa(last.Seq-1)}, []text.Message{say("undone", named(in.By), text.Turn(last.Turn))}, nil)
@@ -77,28 +77,28 @@ func (in *Input) other() text.Message {
 	if in.Match.Black == in.Match.White {
 		return text.Color(c)
 	}
-	return text.Called(string(in.Match.seat(c)))
+	return text.Called(string(in.Match.Seat(c)))
 }
 
 // ask puts a question to the opponent. It holds until it is answered or a turn
 // is made. How, if it is there, tells how to answer it.
 func (in *Input) ask(what string, question text.Message, how ...text.Message) Step {
 	if a := in.Position.Asked; a != nil && (in.Match.State != Ended || in.asked("delete") || in.asked("rematch")) { // else the end has answered it
-		if in.Match.seat(a.By) == in.By {
+		if in.Match.Seat(a.By) == in.By {
 			return in.alreadyAsked()
 		}
 		key := "request.answer"
 		if a.What == "delete" { // /accept could mean the count
 			key = "request.answer.delete"
 		}
-		return in.Refuse(say(key, in.number(), named(in.Match.seat(a.By)), wish(a)))
+		return in.Refuse(say(key, in.number(), named(in.Match.Seat(a.By)), wish(a)))
 	}
 	if how == nil {
 		how = []text.Message{say("request.how")}
 	}
 	by := in.color()
 	s := in.step([]string{"ask " + by.Letter() + " " + what}, append([]text.Message{question}, how...), nil)
-	in.notify(&s, in.Match.seat(by.Opponent()))
+	in.notify(&s, in.Match.Seat(by.Opponent()))
 	return s
 }
 
@@ -108,7 +108,7 @@ func wish(a *Ask) text.Message { return say("wish." + a.What) }
 // alreadyAsked refuses to ask again while the opponent has not answered.
 func (in *Input) alreadyAsked() Step {
 	a := in.Position.Asked
-	return in.Refuse(say("request.waits", in.number(), named(in.Match.seat(a.By.Opponent())), wish(a)))
+	return in.Refuse(say("request.waits", in.number(), named(in.Match.Seat(a.By.Opponent())), wish(a)))
 }
 
 // notify makes the notices of a step call on somebody, and leaves its board
@@ -127,13 +127,13 @@ func (in *Input) agree() (Step, bool) {
 	a := in.Position.Asked
 	stopped := in.Position.Game.Phase() != rules.Playing
 	switch {
-	case in.asked("rematch") && in.Match.seat(a.By) != in.By:
+	case in.asked("rematch") && in.Match.Seat(a.By) != in.By:
 		return Rematch(in), true
 	case a == nil, a.What == "delete": // which is answered by /delete
 		return Step{}, false
-	case stopped && a.What != "rematch" && (a.What != "pause" || in.Match.seat(a.By) == in.By && in.Request.Args["seq"] == ""): // the count is meant
+	case stopped && a.What != "rematch" && (a.What != "pause" || in.Match.Seat(a.By) == in.By && in.Request.Args["seq"] == ""): // the count is meant
 		return Step{}, false
-	case in.Match.seat(a.By) == in.By && in.Match.seat(a.By.Opponent()) != in.By:
+	case in.Match.Seat(a.By) == in.By && in.Match.Seat(a.By.Opponent()) != in.By:
 		return in.alreadyAsked(), true
 	}
 	switch a.What {
@@ -165,9 +165,9 @@ func Decline(in *Input) Step {
 	if a == nil {
 		return in.Refuse(say("decline.nothing", in.number()))
 	}
-	key, other := "request.declined", m.seat(a.By)
+	key, other := "request.declined", m.Seat(a.By)
 	if other == in.By {
-		key, other = "request.dropped", m.seat(a.By.Opponent())
+		key, other = "request.dropped", m.Seat(a.By.Opponent())
 	}
 	s := in.step([]string{"deny"}, []text.Message{say(key, named(in.By), in.number(), wish(a), text.Called(string(other)))}, nil)
 	in.notify(&s, other)
@@ -182,7 +182,7 @@ func Draw(in *Input) Step {
 	if in.Position.Game.Phase() != rules.Playing {
 		return in.Refuse(say("stopped", in.number()))
 	}
-	if a := in.Position.Asked; a != nil && a.What == "draw" && in.Match.seat(a.By) != in.By {
+	if a := in.Position.Asked; a != nil && a.What == "draw" && in.Match.Seat(a.By) != in.By {
 		s, _ := in.agree()
 		return s
 	}
@@ -198,7 +198,7 @@ func Pause(in *Input) Step {
 		return in.step([]string{"unpause"}, []text.Message{say("unpaused", named(in.By), in.number())}, nil)
 	case !in.yes("pause"):
 		return in.Refuse(say("pause.running", in.number()))
-	case in.Match.Black == in.Match.White, a != nil && a.What == "pause" && in.Match.seat(a.By) != in.By:
+	case in.Match.Black == in.Match.White, a != nil && a.What == "pause" && in.Match.Seat(a.By) != in.By:
 		return in.pause()
 	}
 	return in.ask("pause", say("request.pause", named(in.By), in.other(), in.number()))
@@ -224,7 +224,7 @@ func Dispute(in *Input) Step {
 		return in.Refuse(say("playing", in.number()))
 	}
 	s := in.step([]string{"branch " + in.color().Letter()}, []text.Message{say("trial.begins", named(in.By), in.number())}, nil)
-	other := in.Match.seat(in.color().Opponent())
+	other := in.Match.Seat(in.color().Opponent())
 	for i := range s.Posts {
 		if s.Posts[i].Kind == Notice && other != in.By && (s.Match == nil || s.Match.ToMove != other) {
 			s.Posts[i].Notify = []PersonID{other} // who is to move is called by the board

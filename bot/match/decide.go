@@ -95,7 +95,11 @@ func (in *Input) unmoved(seq string) bool {
 	}
 	for _, e := range in.events()[n:] {
 		switch verb, args, _ := strings.Cut(e.Body, " "); verb {
-		case "credit", "comment", "pause", "unpause":
+		case "credit", "comment":
+		case "pause", "unpause": // pressed twice it would do both
+			if in.Request.Command == "clock" {
+				return false
+			}
 		case "turn": // the first of two who accept the count
 			if t, err := rules.ParseTurn(args, in.Match.Setup.W, in.Match.Setup.H); err != nil || t.Kind != rules.AcceptScore {
 				return false

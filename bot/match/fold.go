@@ -44,6 +44,9 @@ type Position struct {
 	backing *backing
 }
 
+// Paused reports whether the clocks are stopped.
+func (p *Position) Paused() bool { return p.paused }
+
 // A Remark is a comment on a turn, made after the game.
 type Remark struct {
 	Turn int // 0: before the first
@@ -318,12 +321,12 @@ func (p *Position) standing(m Match, now time.Time) Standing {
 	case p.Game.Phase() == rules.Settling:
 		for _, c := range []rules.Color{p.Game.ToPlay(), p.Game.ToPlay().Opponent()} {
 			if !p.Game.HasAgreed(c) {
-				s.ToMove = s.seat(c)
+				s.ToMove = s.Seat(c)
 				break
 			}
 		}
 	default:
-		s.ToMove = s.seat(p.Game.ToPlay())
+		s.ToMove = s.Seat(p.Game.ToPlay())
 	}
 	if r := p.Reading(now); !r.Paused {
 		s.Deadline = r.Deadline
@@ -352,7 +355,8 @@ func (s *Standing) sit(c rules.Color, p PersonID) {
 	}
 }
 
-func (s Standing) seat(c rules.Color) PersonID {
+// Seat returns who plays a colour; empty while the seat is open.
+func (s Standing) Seat(c rules.Color) PersonID {
 	if c == rules.White {
 		return s.White
 	}

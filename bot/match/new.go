@@ -142,7 +142,7 @@ func NewGame(in *Input) Step {
 		return in.Refuse(say("unknown.user", shortened(opponent)))
 	case slices.Contains(in.Seats[:], in.By):
 		m.Black, m.White = in.Seats[0], in.Seats[1]
-		if arg("color") != "" && m.seat(mine) != in.By {
+		if arg("color") != "" && m.Seat(mine) != in.By {
 			m.Black, m.White = m.White, m.Black
 		}
 	}
@@ -284,8 +284,8 @@ func Rematch(in *Input) Step {
 	case old.Black == old.White:
 	case local: // a seat keeps its colour, and the people change seats
 		m.Black, m.White = in.Seats[0], in.Seats[1]
-	case in.asked("rematch") && old.seat(in.Position.Asked.By) != in.By:
-		m.Opener = old.seat(in.Position.Asked.By)
+	case in.asked("rematch") && old.Seat(in.Position.Asked.By) != in.By:
+		m.Opener = old.Seat(in.Position.Asked.By)
 		if again := in.again(m); again > 0 {
 			return in.Refuse(say("rematch.already", in.number(), strconv.Itoa(again)))
 		}
@@ -410,7 +410,7 @@ func (in *Input) replaced() (ids []GameID) {
 // the rematch, which game by is.
 func Replace(in *Input, opener PersonID, by Match) Step {
 	if in.Match.State == Ended && in.asked("rematch") {
-		asker := in.Match.seat(in.Position.Asked.By)
+		asker := in.Match.Seat(in.Position.Asked.By)
 		in = in.as(opener)
 		calls := asker
 		if asker == in.Match.White { // who moves first now: the board calls them

@@ -231,7 +231,7 @@ func Withdraw(in *Input) Step {
 		return in.cancel()
 	case how != "" && how != "forget":
 		return in.Refuse(say("delete.how", shortened(how)))
-	case how == "" && !in.bothMoved() && (a == nil || a.What != "delete") &&
+	case how == "" && !in.Position.BothMoved() && (a == nil || a.What != "delete") &&
 		(m.State == Open && m.Opener == in.By || m.State == Going && (black || white)):
 		if m.State == Going && !in.yes("confirm") {
 			s := in.sure(say("cancel.sure", in.number()), "cancel.button", "confirm")
@@ -243,10 +243,10 @@ func Withdraw(in *Input) Step {
 	return in.erase()
 }
 
-// bothMoved reports whether both players have made a turn.
-func (in *Input) bothMoved() bool {
+// BothMoved reports whether both players have made a turn.
+func (p *Position) BothMoved() bool {
 	moved := map[rules.Color]bool{}
-	for _, l := range in.Position.Lines {
+	for _, l := range p.Lines {
 		moved[l.Turn.By] = true
 	}
 	return moved[rules.Black] && moved[rules.White]
@@ -269,7 +269,7 @@ func (in *Input) erase() Step {
 		return in.Refuse(say("delete.whose", in.number()))
 	case !black && !white && strings.EqualFold(in.Request.Args["confirm"], "yes"):
 		return in.forget()
-	case (black || white) && a != nil && a.What == "delete" && m.seat(a.By) != in.By:
+	case (black || white) && a != nil && a.What == "delete" && m.Seat(a.By) != in.By:
 		return in.forget()
 	case !black && !white && m.State == Ended:
 		return in.sure(say("delete.sure.over", in.number()), "delete.button", "confirm")

@@ -104,7 +104,7 @@ func Accept(in *Input) Step {
 			return in.play(rules.Turn{Kind: rules.AcceptScore, By: rules.Black}, rules.Turn{Kind: rules.AcceptScore, By: rules.White})
 		}
 		if g.HasAgreed(by) {
-			return in.Refuse(say("accepted.already", named(in.Match.seat(by.Opponent()))))
+			return in.Refuse(say("accepted.already", named(in.Match.Seat(by.Opponent()))))
 		}
 		return in.accept(by)
 	case g.Rules().Has(rules.AcceptSuggestion):
@@ -122,7 +122,7 @@ func (in *Input) accept(by rules.Color) Step {
 	if s.After == nil || s.After.Over() {
 		return s
 	}
-	other := in.Match.seat(by.Opponent())
+	other := in.Match.Seat(by.Opponent())
 	s = in.step([]string{s.Events[0].Body}, []text.Message{say("accepted", named(in.By), text.Called(string(other)))}, nil)
 	in.notify(&s, other)
 	return s
@@ -171,7 +171,7 @@ func (in *Input) cancel() Step {
 		}
 		return in.Refuse(say(key, in.number(), Outcome(m, in.Position)))
 	}
-	if in.bothMoved() && !moderates {
+	if in.Position.BothMoved() && !moderates {
 		return in.Refuse(say("cancel.late", in.number()))
 	}
 	return in.close(Cancelled, "cancel", say("cancelled", named(in.By), in.number()))
@@ -213,7 +213,7 @@ func (in *Input) play(turns ...rules.Turn) Step {
 	}
 	s := in.end(d, nil, after)
 	for _, c := range []rules.Color{rules.Black, rules.White} {
-		if other := in.Match.seat(c); other != in.By && in.Position.Game.HasAgreed(c) && g.Phase() == rules.Settling && !g.HasAgreed(c) {
+		if other := in.Match.Seat(c); other != in.By && in.Position.Game.HasAgreed(c) && g.Phase() == rules.Settling && !g.HasAgreed(c) {
 			for i := range s.Posts {
 				if s.Posts[i].Kind == Show {
 					s.Posts[i].Texts = []text.Message{say("accept.again", named(other))}
@@ -307,7 +307,7 @@ func byCount(result string) bool {
 // Player is how a text calls who plays a colour: by name, or by the colour where one person
 // plays both.
 func (m Match) Player(c rules.Color) text.Message {
-	if id := m.seat(c); id != "" && m.Black != m.White {
+	if id := m.Seat(c); id != "" && m.Black != m.White {
 		return say("player", named(id))
 	}
 	return text.Color(c)
