@@ -183,8 +183,10 @@ func utf16(data []byte) encoding.Encoding {
 // charsetProperty finds CA, in all its spellings, and what some call it instead. Its value is ASCII in every encoding.
 var charsetProperty = regexp.MustCompile(`(?:C[a-z]*A[a-z]*|\b(?i:ca|charset|codepage|encoding))\s*\[\s*([0-9A-Za-z_:.-]+)\s*\]`)
 
-// charsetWithin is how far into a record CA is looked for, in bytes.
-const charsetWithin = 64 << 10
+const (
+	charsetWithin = 64 << 10 // how far into a record CA is looked for, in bytes
+	sampleSize    = 16 << 10 // bytes that tell an encoding which is not named
+)
 
 // declared returns the encoding that a record names in CA, nil if it is not known,
 // and its name.
@@ -299,13 +301,13 @@ func (l look) cyrillic(sample []byte) float64 {
 }
 
 // sampled returns the part of a record that is looked at: of lines with something beyond
-// ASCII, up to charsetWithin bytes.
+// ASCII, up to sampleSize bytes.
 func sampled(data []byte) (sample []byte) {
 	for line := range bytes.Lines(data) {
 		if !ascii(line) {
-			sample = append(sample, line[:min(len(line), charsetWithin-len(sample))]...)
+			sample = append(sample, line[:min(len(line), sampleSize-len(sample))]...)
 		}
-		if len(sample) == charsetWithin {
+		if len(sample) == sampleSize {
 			break
 		}
 	}

@@ -106,8 +106,8 @@ func TestEncodings(t *testing.T) {
 
 // Text beyond ASCII is looked at no further than needed, however long its lines are.
 func TestSampleIsBounded(t *testing.T) {
-	long := []byte("(;SZ[9]\nPB[x]\nC[" + strings.Repeat("\x88\xa1", charsetWithin) + "])")
-	if got := sampled(long); len(got) != charsetWithin || strings.Contains(string(got), "PB") {
+	long := []byte("(;SZ[9]\nPB[x]\nC[" + strings.Repeat("\x88\xa1", sampleSize) + "])")
+	if got := sampled(long); len(got) != sampleSize || strings.Contains(string(got), "PB") {
 		t.Errorf("%d bytes: %.20q", len(got), got)
 	}
 }

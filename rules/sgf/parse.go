@@ -3,6 +3,7 @@ package sgf
 import (
 	"bytes"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -45,17 +46,27 @@ func (n node) has(names ...string) bool {
 	return slices.ContainsFunc(n, func(v value) bool { return slices.Contains(names, v.name) })
 }
 
-// readLimited reads a whole record, but of one that is too large no more than
-// it takes to know that.
+// readLimited reads a whole record, but of one that is too large no more than it takes to
+// know that. It takes one buffer: as large as a file or a text, or as the limit for readers
+// that do not know how much they have, of which memory only what they fill is used.
 func readLimited(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
-	if err != nil {
+	size := int64(MaxSize)
+	switch r := r.(type) {
+	case interface{ Len() int }:
+		size = int64(r.Len())
+	case interface{ Stat() (fs.FileInfo, error) }:
+		if s, err := r.Stat(); err == nil && s.Mode().IsRegular() {
+			size = s.Size()
+		}
+	}
+	data := bytes.NewBuffer(make([]byte, 0, min(size, MaxSize)+bytes.MinRead))
+	if _, err := data.ReadFrom(io.LimitReader(r, MaxSize+1)); err != nil {
 		return nil, err
 	}
-	if len(data) > MaxSize {
+	if data.Len() > MaxSize {
 		return nil, ErrTooLarge
 	}
-	return data, nil
+	return data.Bytes(), nil
 }
 
 // known are the names of the properties that Read keeps. Where a node has one of the others,

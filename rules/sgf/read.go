@@ -562,7 +562,11 @@ func (rd *reader) ending(n node) error {
 		points *[]rules.Point
 	}{{"XD", &e.Dead}, {"XS", &e.Seki}} {
 		if values := n.values(marks.name); len(values) > 0 {
-			ps, err := named(string(bytes.Join(values, []byte(" "))), w, h)
+			all := bytes.Join(values, []byte(" "))
+			if len(all) > maxMarks {
+				return says("{0} names more stones than a board has", marks.name)
+			}
+			ps, err := named(string(all), w, h)
 			if err != nil {
 				return fmt.Errorf("%s: %w", marks.name, err)
 			}

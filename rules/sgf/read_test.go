@@ -4,11 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/text/encoding/unicode"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -323,6 +327,40 @@ func TestHostileRecords(t *testing.T) {
 	}
 }
 
+// A record takes no more than three and a half times its size in memory, and little more, all that
+// is allocated while it is read taken together: 58 MiB at most.
+func TestMemoryOfRecords(t *testing.T) {
+	size := tier.Pick(2<<20, 4<<20, MaxSize)
+	fill := func(head, again string) string {
+		const tail = "];B[ee])"
+		return head + strings.Repeat(again, (size-len(head)-len(tail))/len(again)) + tail
+	}
+	for name, record := range map[string]string{
+		"ASCII":                       fill("(;C[", "x "),
+		"Shift_JIS":                   fill("(;C[", "\x88\xe4\x8eR\x97T\x91\xbe"),
+		"Shift_JIS, said":             fill("(;CA[Shift_JIS]C[", "\x88\xe4\x8eR\x97T\x91\xbe"),
+		"Shift_JIS, said as EUC-KR":   fill("(;CA[EUC-KR]C[", "\x88\xe4\x8eR\x97T\x91\xbe"),
+		"EUC-JP":                      fill("(;C[", "\xb0\xe6\xbb\xb3\xcd\xb5\xc2\xc0"),
+		"GB18030":                     fill("(;C[", "\xc0\xee\xb2\xfd\xb8\xe4"),
+		"Windows-1251":                fill("(;C[", "\xc8\xe2\xe0\xed\xee\xe2 "),
+		"Windows-1252":                fill("(;C[", "M\xfcller "),
+		"half a character in each":    fill("(;CA[UTF-8]C[", "\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4 "),
+		"UTF-8 that nothing is right": fill("\ufeff(;C[", "\xfc\x80 "),
+		"UTF-16":                      encoded(t, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), "(;C["+strings.Repeat("x ", size/4-10)+"];B[ee])"),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		rec, err := Read(strings.NewReader(record))
+		runtime.ReadMemStats(&after)
+		if err != nil || len(rec.Turns) != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 7*uint64(size)/2+2<<20 {
+			t.Errorf("%s of %d bytes takes %d", name, len(record), took)
+		}
+	}
+}
+
 func TestReadingFails(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	if _, err := Read(io.MultiReader(strings.NewReader("(;"), failing{broken})); !errors.Is(err, broken) {
@@ -417,36 +455,37 @@ func TestQuotedValuesAreCut(t *testing.T) {
 func TestFlawsBeforeTheFirstMove(t *testing.T) {
 	const unknown = ": the record does not say where the handicap stones stand: it is read without them"
 	for record, want := range map[string]string{
-		"(;SZ[9]AB[]AW[];B[ee];W[cc])":            " / : Black E5 C7 / AB: [] is not a point: it is passed over; AW: [] is not a point: it is passed over",
-		"(;SZ[9]AB[tt]AW[aa];B[ee])":              " / A9: Black E5 / AB: [tt] is not on the board: it is passed over",
-		"(;SZ[9]AB[aa][bb]AW[cc];B[A1];W[dd])":    "B8 A9 / C7: Black / stopped: move 1: [A1] is not a point",
-		"(;SZ[9]AB[aa];AW[cc];W[ss];B[dd])":       "A9 / C7: Black / stopped: move 1: [ss] is not on the board of 9×9",
-		"(;SZ[9]AB[ba][ab]AW[aa];B[ee])":          "A8 B9 / : Black E5 / A9 is set up without a liberty: its chain is left out",
-		"(;SZ[9]AB[ba][ab]AW[aa];AW[ac];B[ee])":   "A8 B9 / A7: Black E5 / A9 is set up without a liberty: its chain is left out",
-		"(;SZ[9]AB[ba][ab]AW[aa];AE[ba];B[ee])":   "A8 / A9: Black E5 / ",
-		"(;SZ[19]HA[2];W[pd];B[dp])":              " / : White Q16 D4 / HA[2]" + unknown,
-		"(;SZ[9]HA[2];W[gc])":                     " / : White G7 / HA[2]" + unknown,
-		"(;SZ[9]HA[10];W[ee])":                    " / : White E5 / HA[10]" + unknown,
-		"(;SZ[5]HA[2];W[cc])":                     " / : White C3 / HA[2]" + unknown,
-		"(;SZ[5]HA[2])":                           " / : White / HA[2]" + unknown,
-		"(;SZ[9]AB[jj])":                          " / : Black / AB: [jj] is not on the board: it is passed over",
-		"(;SZ[9]AB[AA:BA][jj])":                   "A9 B9 / : Black / [AA:BA] is read as [aa:ba]; AB: [jj] is not on the board: it is passed over",
-		"(;SZ[9]AB[aa:])":                         " / : Black / AB: [] is not a point: it is passed over",
-		"(;SZ[9]AW[aa:jj])":                       " / : Black / AW: [aa:jj] is not on the board: it is passed over",
-		"(;SZ[9]AE[E5!])":                         " / : Black / AE: [E5!] is not a point: it is passed over",
-		"(;SZ[9];B[E5!])":                         " / : Black / stopped: move 1: [E5!] is not a point",
-		"(;SZ[9];B[ee]XT[button])":                " / : Black / stopped: move 1: XT[button] stands on what is no pass",
-		"(;SZ[9];B[]XT[button][delay])":           " / : Black / stopped: move 1: XT[delay] stands on what is no pass",
-		"(;SZ[9];B[ee];W[]XT[pass E5][button])":   " / : Black E5 / stopped: move 2: XT[button] stands on what is no pass",
-		"(;SZ[9];B[]XT[dance])":                   " / : Black / stopped: move 1: XT[dance] is not a turn",
-		"(;SZ[9];B[]XT[pass K1])":                 " / : Black / stopped: move 1: K1 is not on this board: its columns go from A to J, its rows from 1 to 9",
-		"(;SZ[9];XT[button])":                     " / : Black / stopped: XT[button] stands on a node without a turn",
-		"(;SZ[9];XD[I1])":                         " / : Black / stopped: XD: Go boards have no column I: did you mean J1?",
-		"(;SZ[9];XT[accept];B[ee])":               " / : Black / stopped: move 1: a turn comes after the node that ends the game",
-		"(;SZ[9];B[ee];W[];B[];AE[])":             " / : Black E5 pass pass / move 3: AE: [] is not a point: it is passed over",
-		"(;SZ[9];B[ee];W[cc];B[];W[];AE[jj][ee])": " / : Black E5 C7 pass pass / move 4: AE: [jj] is not on the board: it is passed over; move 4: stones that are taken off the board after the last pass are read as dead",
-		"(;SZ[9];B[ee];AB[];W[cc])":               " / : Black E5 C7 / move 1: AB: [] is not a point: it is passed over",
-		"(;SZ[2]AB[aa:bb])":                       " / : Black / A1 is set up without a liberty: its chain is left out",
+		"(;SZ[9]AB[]AW[];B[ee];W[cc])":                     " / : Black E5 C7 / AB: [] is not a point: it is passed over; AW: [] is not a point: it is passed over",
+		"(;SZ[9]AB[tt]AW[aa];B[ee])":                       " / A9: Black E5 / AB: [tt] is not on the board: it is passed over",
+		"(;SZ[9]AB[aa][bb]AW[cc];B[A1];W[dd])":             "B8 A9 / C7: Black / stopped: move 1: [A1] is not a point",
+		"(;SZ[9]AB[aa];AW[cc];W[ss];B[dd])":                "A9 / C7: Black / stopped: move 1: [ss] is not on the board of 9×9",
+		"(;SZ[9]AB[ba][ab]AW[aa];B[ee])":                   "A8 B9 / : Black E5 / A9 is set up without a liberty: its chain is left out",
+		"(;SZ[9]AB[ba][ab]AW[aa];AW[ac];B[ee])":            "A8 B9 / A7: Black E5 / A9 is set up without a liberty: its chain is left out",
+		"(;SZ[9]AB[ba][ab]AW[aa];AE[ba];B[ee])":            "A8 / A9: Black E5 / ",
+		"(;SZ[19]HA[2];W[pd];B[dp])":                       " / : White Q16 D4 / HA[2]" + unknown,
+		"(;SZ[9]HA[2];W[gc])":                              " / : White G7 / HA[2]" + unknown,
+		"(;SZ[9]HA[10];W[ee])":                             " / : White E5 / HA[10]" + unknown,
+		"(;SZ[5]HA[2];W[cc])":                              " / : White C3 / HA[2]" + unknown,
+		"(;SZ[5]HA[2])":                                    " / : White / HA[2]" + unknown,
+		"(;SZ[9]AB[jj])":                                   " / : Black / AB: [jj] is not on the board: it is passed over",
+		"(;SZ[9]AB[AA:BA][jj])":                            "A9 B9 / : Black / [AA:BA] is read as [aa:ba]; AB: [jj] is not on the board: it is passed over",
+		"(;SZ[9]AB[aa:])":                                  " / : Black / AB: [] is not a point: it is passed over",
+		"(;SZ[9]AW[aa:jj])":                                " / : Black / AW: [aa:jj] is not on the board: it is passed over",
+		"(;SZ[9]AE[E5!])":                                  " / : Black / AE: [E5!] is not a point: it is passed over",
+		"(;SZ[9];B[E5!])":                                  " / : Black / stopped: move 1: [E5!] is not a point",
+		"(;SZ[9];B[ee]XT[button])":                         " / : Black / stopped: move 1: XT[button] stands on what is no pass",
+		"(;SZ[9];B[]XT[button][delay])":                    " / : Black / stopped: move 1: XT[delay] stands on what is no pass",
+		"(;SZ[9];B[ee];W[]XT[pass E5][button])":            " / : Black E5 / stopped: move 2: XT[button] stands on what is no pass",
+		"(;SZ[9];B[]XT[dance])":                            " / : Black / stopped: move 1: XT[dance] is not a turn",
+		"(;SZ[9];B[]XT[pass K1])":                          " / : Black / stopped: move 1: K1 is not on this board: its columns go from A to J, its rows from 1 to 9",
+		"(;SZ[9];XT[button])":                              " / : Black / stopped: XT[button] stands on a node without a turn",
+		"(;SZ[9];XS[" + strings.Repeat("A1 ", 6000) + "])": " / : Black / stopped: XS names more stones than a board has",
+		"(;SZ[9];XD[I1])":                                  " / : Black / stopped: XD: Go boards have no column I: did you mean J1?",
+		"(;SZ[9];XT[accept];B[ee])":                        " / : Black / stopped: move 1: a turn comes after the node that ends the game",
+		"(;SZ[9];B[ee];W[];B[];AE[])":                      " / : Black E5 pass pass / move 3: AE: [] is not a point: it is passed over",
+		"(;SZ[9];B[ee];W[cc];B[];W[];AE[jj][ee])":          " / : Black E5 C7 pass pass / move 4: AE: [jj] is not on the board: it is passed over; move 4: stones that are taken off the board after the last pass are read as dead",
+		"(;SZ[9];B[ee];AB[];W[cc])":                        " / : Black E5 C7 / move 1: AB: [] is not a point: it is passed over",
+		"(;SZ[2]AB[aa:bb])":                                " / : Black / A1 is set up without a liberty: its chain is left out",
 	} {
 		rec := read(t, record)
 		if got := seen(t, rec); got != want {

@@ -47,6 +47,7 @@ const (
 	maxRU     = 16 << 10 // of the rules, which may be the whole text of a custom ruleset
 	maxValues = 64 << 10 // in the main line, with the properties that Read knows: fifteen times the longest game
 
+	maxMarks   = 16 << 10       // bytes of XD or XS: five times all points of the largest board
 	maxGuarded = 1 << 20        // bytes of a record that is read again in another way
 	maxRepairs = rules.MaxTurns // of Read, and as many of Mended
 	maxEdits   = 100            // setups after moves
