@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -45,7 +46,10 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	args := now.Args
 	r.Args = make(map[string]string, len(args))
 	for name, value := range args {
-		r.Args[name] = text.Typed(value, name == "diagram")
+		if name != "diagram" || utf8.ValidString(value) { // a file in another encoding is a record
+			value = text.Typed(value, name == "diagram")
+		}
+		r.Args[name] = value
 	}
 	b.estimator.asked(b.now())
 	s, err := b.arrive(ctx, &r)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -73,7 +74,7 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, s localizer) (
 	a := h.question(q)
 	switch {
 	case a.Private:
-		if !a.Refused && slices.Contains(arguments, h.Name) {
+		if drawing := q.req.Args["diagram"]; !a.Refused && slices.Contains(arguments, h.Name) && len(drawing) <= maxShared && utf8.ValidString(drawing) {
 			a.Controls = append(a.Controls, q.share())
 		}
 	case !a.Empty():
@@ -87,6 +88,9 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, s localizer) (
 // arguments lists the questions whose answers people show each other: their private
 // answers have a button for that.
 var arguments = []string{"score", "board", "compare", "rules", "demo", "show", "replay"}
+
+// maxShared is the greatest length of a diagram that a button holds, in bytes.
+const maxShared = 64 << 10
 
 // share returns the button that shows the answer to everybody.
 func (q *question) share() match.Control {

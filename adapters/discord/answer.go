@@ -230,7 +230,7 @@ func (a *Adapter) requested(ctx context.Context, x *pendingInteraction) (r bot.R
 		if err := a.withFile(ctx, &r, in.Command); err != nil {
 			a.log.Debug("file not read", "error", err)
 			if errors.Is(err, errTooLarge) {
-				a.replyEphemeral(ctx, x, wordTooLarge, strconv.Itoa(maxRecord>>10))
+				a.replyEphemeral(ctx, x, wordTooLarge, strconv.Itoa(maxRecord>>20))
 			} else {
 				a.replyEphemeral(ctx, x, wordNoRecordIn)
 			}

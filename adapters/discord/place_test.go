@@ -551,7 +551,7 @@ func TestDiagrams(t *testing.T) {
 			c.passes(time.Minute) // nobody asks too much
 		}
 		for reply, f := range map[string]discordtest.File{
-			"too large: at most 256 KB":  {Name: "huge.sgf", Data: bytes.Repeat([]byte("x"), maxRecord+1)},
+			"too large: at most 2 MB":    {Name: "huge.sgf", Data: bytes.Repeat([]byte("x"), maxRecord+1)},
 			"I cannot read that diagram": {Name: "cat.png", Data: []byte("\x89PNG\r\n\x1a\n\xff\xfe")},
 		} {
 			if m := c.ok(c.alice.Slash(c.room, "show", opt("file", f))); m.To != "Alice" || !strings.Contains(m.Content, reply) {

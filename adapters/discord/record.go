@@ -13,10 +13,11 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 const (
-	maxRecord  = 256 << 10 // bytes
+	maxRecord  = match.MaxDiagram // bytes
 	recordTime = time.Second
 )
 

@@ -45,7 +45,7 @@ const (
 	wordMenuInvite  = "Challenge to Go"
 	wordMenuShow    = "Show as a Go board"
 	wordNoRecordIn  = "The file could not be read."
-	wordTooLarge    = "The file is too large: at most {0} KB."
+	wordTooLarge    = "The file is too large: at most {0} MB."
 	wordFile        = "A file instead: an SGF record, or a diagram"
 	wordDiagram     = "Diagram or SGF record"
 	wordTree        = "All other commands: join, take back, resign, mark dead stones, settings, help …"

@@ -63,12 +63,8 @@ type Change func(in *Input) Step
 // Decide returns what a request changes and answers. It is the heart of the bot.
 func Decide(in *Input, change Change) Step {
 	for name, a := range in.Request.Args {
-		most := maxArgument
-		if name == "diagram" {
-			most = maxDiagram
-		}
-		if len(a) > most {
-			return in.Refuse(say("text.too.long", strconv.Itoa(most)))
+		if name != "diagram" && len(a) > maxArgument { // a diagram has a limit of its own
+			return in.Refuse(say("text.too.long", strconv.Itoa(maxArgument)))
 		}
 	}
 	if s, late := in.late(); late {

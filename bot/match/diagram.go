@@ -12,19 +12,23 @@ import (
 // Positions for discussions: shown once, or set up as a sandbox, in which one person
 // plays both colours and nothing counts.
 
-// maxDiagram is the greatest length of a diagram or record from which a sandbox is made,
-// in bytes: each of its turns becomes an event.
-const maxDiagram = 64 << 10
+// MaxDiagram is the greatest length of a diagram or a record, in bytes.
+const MaxDiagram = 2 << 20
 
 // maxGuessed is how many guesses are told one by one.
 const maxGuessed = 5
 
-// drawn reads what somebody drew: a diagram, or a record.
+// drawn reads what somebody drew: a diagram, or a record, perhaps within other text.
 func drawn(drawing string) (*sgf.Record, error) {
-	if drawing = strings.TrimSpace(drawing); strings.HasPrefix(drawing, "(") {
-		return sgf.Read(strings.NewReader(drawing))
+	rec, err := sgf.Diagram(text.Typed(drawing, true))
+	if err == nil {
+		return rec, nil
 	}
-	return sgf.Diagram(drawing)
+	rec, e := sgf.Read(strings.NewReader(drawing))
+	if errors.Is(e, sgf.ErrNoRecord) && !strings.HasPrefix(strings.TrimSpace(drawing), "(") {
+		return nil, err
+	}
+	return rec, e
 }
 
 // Diagram plays what the argument "diagram" draws under the ruleset that "rules" names,
@@ -33,6 +37,9 @@ func drawn(drawing string) (*sgf.Record, error) {
 // for the person who drew it.
 func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (g *rules.Game, guessed []text.Message, err error) {
 	drawing, name := args["diagram"], strings.TrimSpace(args["rules"])
+	if len(drawing) > MaxDiagram {
+		return nil, nil, text.Error("diagram.long", MaxDiagram>>20)
+	}
 	rec, err := drawn(drawing)
 	if errors.Is(err, sgf.ErrNoDiagram) || strings.TrimSpace(drawing) == "" {
 		return nil, nil, text.Error("diagram.none")

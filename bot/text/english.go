@@ -133,6 +133,7 @@ var english = map[string]string{
 	"settings.letters.bad":        "Choose on or off for letters, not “{0}”.",
 	"settings.opens.bad":          "Choose anyone, moderators or nobody, not “{0}”.",
 	"diagram.none":                "I found no position in that. Draw rows of .XO, such as .X./XO. (a slash begins a new row), a $$ diagram, or SGF.",
+	"diagram.long":                "That is too long. Use at most {0} MB.",
 	"diagram.bad":                 "I cannot read that diagram. {0}",
 	"diagram.first":               "The file has more than one game. I read the first.",
 	"diagram.stopped":             "I could not read the record any further. {0}",

@@ -281,14 +281,22 @@ func begin(text []byte) (at int, flaw string) {
 		}
 	}
 	open := unopened(text)
-	holds := func(i int) bool { return i >= 0 && (open < 0 || i < open && closing(text[i:open]) < 0) }
+	holds := func(i int) bool { return i >= 0 && i < open && closing(text[i:open]) < 0 }
 	switch {
-	case holds(headless):
+	case holds(headless) || open < 0 && headless >= 0:
 		return headless, noNode
-	case holds(bare) || open < 0:
+	case holds(bare) || open < 0 && bare >= 0 && !isSmile(text[bare+1:]):
 		return bare, ""
 	}
 	return open, noBracket
+}
+
+// isSmile reports whether a bracket and a semicolon are not those of a record, by what stands
+// after the bracket: something that is no value before the game would end.
+func isSmile(text []byte) bool {
+	text = bytes.TrimLeft(text, space+";")
+	at := bytes.IndexAny(text, "()[")
+	return at > 0 && text[at] != '['
 }
 
 // unquoted returns a text without the marks of a mail, "> ", before the lines of its record, and

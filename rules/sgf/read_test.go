@@ -216,6 +216,10 @@ func TestUnreadableRecords(t *testing.T) {
 	for record, want := range map[string]string{
 		"":                             "there is no game record in it",
 		"hello (world)":                "there is no game record in it",
+		"hello (;-)":                   "there is no game record in it",
+		"hello (;-( and (;-)":          "there is no game record in it",
+		"(; B W )":                     "there is no game record in it",
+		"(;":                           "the record ends before its first move",
 		"(;AP[Halfpoint]KM[6.3])":      "KM[6.3]: 6.3 is not a multiple of ½",
 		"(;GM[2])":                     "GM[2] is another game than Go",
 		"(;GM[３])":                     "GM[３] is another game than Go",
@@ -289,7 +293,7 @@ func TestHostileRecords(t *testing.T) {
 	}
 	refused := map[string]error{
 		"passes for ever": ErrTooLong, "passes, and then a placement": ErrTooLong, "setup for ever": ErrTooLong,
-		"many properties": ErrTooLong, "never a record": ErrNoRecord, "never a bracket": ErrNoRecord, "properties of one name": ErrTooLong,
+		"many properties": ErrTooLong, "never a record": ErrNoRecord, "never a bracket": ErrNoRecord, "properties without values": ErrNoRecord, "properties of one name": ErrTooLong,
 	}
 	for name, record := range map[string]string{
 		"passes for ever":              fill("(;SZ[25]", ";B[];W[]", ")"),
