@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -72,20 +73,33 @@ func ascii(data []byte) bool {
 	return utf8.RuneCount(data) == len(data) && utf8.Valid(data)
 }
 
-// shifted returns a record of bytes of ASCII. Those of ISO-2022-JP, in which records went by
-// mail, are Japanese between two escape sequences, and any may be the code of a bracket.
+// shifts are the encodings of bytes of ASCII in which records went by mail: what stands between
+// two marks is Japanese or Chinese, and any byte of it may be the code of a bracket.
+var shifts = []struct {
+	name     string
+	encoding encoding.Encoding
+	marks    []string // one of them begins what is not ASCII
+}{
+	{"ISO-2022-JP", japanese.ISO2022JP, []string{"\x1b$B", "\x1b$@"}},
+	{"HZ-GB2312", simplifiedchinese.HZGB2312, []string{"~{"}},
+}
+
+// shifted returns a record of bytes of ASCII, and what was assumed of it.
 func shifted(data []byte) (text []byte, assumed rules.Saying) {
-	if !bytes.Contains(data, []byte("\x1b$B")) && !bytes.Contains(data, []byte("\x1b$@")) {
-		return data, rules.Saying{}
+	for _, s := range shifts {
+		if !slices.ContainsFunc(s.marks, func(m string) bool { return bytes.Contains(data, []byte(m)) }) {
+			continue
+		}
+		text = decoded(nil, data, s.encoding)
+		if bytes.ContainsRune(text, utf8.RuneError) || ascii(text) {
+			continue
+		}
+		if named, _ := declared(data); named != s.encoding {
+			assumed = says("the record does not name its encoding: it is read as {0}", s.name)
+		}
+		return text, assumed
 	}
-	text = decoded(nil, data, japanese.ISO2022JP)
-	if bytes.ContainsRune(text, utf8.RuneError) {
-		return data, rules.Saying{}
-	}
-	if named, _ := declared(data); named == japanese.ISO2022JP {
-		return text, rules.Saying{}
-	}
-	return text, says("the record does not name its encoding: it is read as {0}", "ISO-2022-JP")
+	return data, rules.Saying{}
 }
 
 // decoded returns text in an encoding as UTF-8, in buffer if it has room. What the encoding
@@ -196,18 +210,17 @@ func declared(data []byte) (encoding.Encoding, string) {
 		return nil, ""
 	}
 	name := string(m[1])
-	e, err := htmlindex.Get(name)
-	if err != nil {
-		if e = charsets[strings.ToLower(name)]; e == nil {
-			return nil, name
-		}
+	e, known := charsets[strings.ToLower(name)]
+	if !known {
+		e, _ = htmlindex.Get(name)
 	}
 	return e, name
 }
 
-// charsets has names that programs write and no standard knows.
+// charsets has names that programs write and no standard knows, or none for reading.
 var charsets = map[string]encoding.Encoding{
 	"utf8": textunicode.UTF8, "latin-1": charmap.Windows1252, "iso8859-1": charmap.Windows1252, "cp1252": charmap.Windows1252,
+	"hz": simplifiedchinese.HZGB2312, "hz-gb-2312": simplifiedchinese.HZGB2312, "hz-gb2312": simplifiedchinese.HZGB2312,
 	"cp932": japanese.ShiftJIS, "ms932": japanese.ShiftJIS, "shiftjis": japanese.ShiftJIS,
 	"cp936": simplifiedchinese.GB18030, "gb": simplifiedchinese.GB18030,
 	"cp949": korean.EUCKR, "uhc": korean.EUCKR, "cp950": traditionalchinese.Big5,

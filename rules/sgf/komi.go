@@ -66,6 +66,9 @@ func inPoints(value string) (p rules.Points, said string, err error) {
 		return p, said, nil
 	}
 	n, e := strconv.ParseFloat(strings.Replace(strings.TrimSpace(value), ",", ".", 1), 64)
+	if e == nil && strings.ContainsAny(value, "eExXpP_") { // 65e-1
+		e = err
+	}
 	if m := komis.FindStringSubmatch(fractions.Replace(strings.ToLower(value))); e != nil && m != nil {
 		if p, _, ok := amountOf(m[1:]); ok {
 			return p, "in words", nil

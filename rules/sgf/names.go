@@ -66,7 +66,7 @@ var longest = func() (n int) {
 }()
 
 // telling are parts of names that no reader may pass over without a word.
-var telling = []string{"size", "komi", "handicap", "black", "white", "move"}
+var telling = []string{"size", "komi", "handicap", "black", "white", "move", "stone"}
 
 // spellings finds the properties that names mean, and remembers what it took for one.
 type spellings struct {
@@ -75,6 +75,7 @@ type spellings struct {
 	read   []string
 	passed []string
 	moves  []string // unknown ones that may be moves
+	empty  []string // known ones without a value
 }
 
 const otherNames = "other names of properties are understood: {0}"
@@ -107,7 +108,7 @@ func (s *spellings) find(name []byte) string {
 			prop = word
 		}
 	}
-	if prop == "" && (len(name) <= 2 || standard[legal] || !tells(name)) || prop == legal && prop != "B" && prop != "W" {
+	if prop == "" && (len(name) <= 2 || len(legal) > 1 && standard[legal] || !tells(name)) || prop == legal && prop != "B" && prop != "W" {
 		return prop
 	}
 	s.name, s.means = name, prop
@@ -118,6 +119,20 @@ func (s *spellings) find(name []byte) string {
 func tells(name []byte) bool {
 	low := strings.ToLower(string(name))
 	return slices.ContainsFunc(telling, func(part string) bool { return strings.Contains(low, part) })
+}
+
+// spaced returns the property of two letters that a space divides, "S Z[9]", and its length; 0 if
+// a text does not begin with one.
+func (s *spellings) spaced(text []byte) (prop string, n int) {
+	if len(text) < 4 || text[1] != ' ' || !isCapital(text[0]) || !isCapital(text[2]) || text[3] != '[' {
+		return "", 0
+	}
+	prop = known[string(text[0])+string(text[2])]
+	if prop == "" {
+		return "", 0
+	}
+	s.name, s.means = text[:3], prop
+	return prop, 3
 }
 
 // numbered returns the property that a name with a number means: "B12" is a move if the
@@ -187,6 +202,14 @@ func isPlayer(value string) bool {
 	return err != nil && value != "" && !word
 }
 
+// valueless notes a property without a value if it is one of the board or a move. GNU Go
+// writes such ones for stones where there are none.
+func (s *spellings) valueless(prop string) {
+	if len(prop) == 1 && prop != "?" || prop == "SZ" || prop == "KM" || prop == "HA" {
+		note(&s.empty, []byte(prop), "")
+	}
+}
+
 // repairs tells which names were understood, and which were not, of a record with a number
 // of turns.
 func (s *spellings) repairs(turns int) (out []Repair) {
@@ -195,6 +218,9 @@ func (s *spellings) repairs(turns int) (out []Repair) {
 	}
 	if len(s.passed) > 0 {
 		out = append(out, Repair{What: says("unknown properties are passed over: {0}", strings.Join(s.passed, ", "))})
+	}
+	if len(s.empty) > 0 {
+		out = append(out, Repair{What: says("properties without a value are passed over: {0}", strings.Join(s.empty, ", "))})
 	}
 	if turns == 0 && len(s.moves) > 0 {
 		out = append(out, Repair{What: says("no move is read, and these properties are unknown: {0}", strings.Join(s.moves, ", "))})

@@ -105,6 +105,8 @@ const (
 	textBefore = "text before the record is passed over"
 
 	afterVariation = "moves after a variation are passed over"
+	tooMany        = "the game goes on after a closing bracket, which is passed over"
+	noMoves        = "the first variation has no moves: another may be the game"
 	notEscaped     = "brackets within a text are not escaped: where it ends is guessed"
 	betweenValues  = "text between values is passed over"
 )
@@ -149,6 +151,7 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 	open := false                  // the last node of line still takes values
 	prop := none                   // the property that values belong to
 	named := 0                     // where its name begins
+	turn := none                   // the last one, B or W
 	ends := newEnds()
 	for ; i < len(text); i++ {
 		switch c := text[i]; {
@@ -157,7 +160,14 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 			depth++
 		case c == ')':
 			rest := text[i+1:]
+			if after := bytes.TrimLeft(rest, space+")"); depth <= 1 && turns > 0 && isReply(after, turn) {
+				repair(tooMany)
+				prop = none
+				continue
+			}
 			switch {
+			case depth > 1 && turns == 0 && bytes.HasPrefix(bytes.TrimLeft(rest, space+")"), []byte("(")) && closing(text[i+1:]) > 0:
+				repair(noMoves)
 			case bytes.HasPrefix(bytes.TrimLeft(rest, space), []byte(";")):
 				repair(afterVariation)
 			case depth > 1 && !branches(rest), ends.past(rest):
@@ -199,6 +209,7 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 				*last = all[len(all)-len(*last)-1:]
 				if len(prop) == 1 { // B or W
 					turns++
+					turn = prop
 				}
 			}
 			if flaw != "" {
@@ -212,6 +223,8 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 			}
 			if prop, names.name = ofLetter[c], nil; i > named {
 				prop = names.find(text[named : i+1])
+			} else if joined, n := names.spaced(text[i:]); n > 0 {
+				prop, i = joined, i+n-1
 			}
 			for i+1 < len(text) && isDigit(text[i+1]) {
 				if i++; i+1 == len(text) || !isDigit(text[i+1]) {
@@ -221,9 +234,26 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 			if prop == "" {
 				prop = unknown
 			}
+			if i+1 < len(text) && text[i+1] != '[' && !hasValue(text[i+1:]) {
+				names.valueless(prop)
+			}
 		}
 	}
 	return short(line, append(repairs, names.repairs(turns)...))
+}
+
+// hasValue reports whether a value follows the name of a property, perhaps after something
+// else than a name.
+func hasValue(rest []byte) bool {
+	for _, c := range rest {
+		if c == '[' {
+			return true
+		}
+		if isLetter(c) || c == ';' || c == '(' || c == ')' {
+			return false
+		}
+	}
+	return false
 }
 
 // endsName reports whether the name or the value of a property ends a text, but for space.
@@ -297,6 +327,29 @@ func isSmile(text []byte) bool {
 	text = bytes.TrimLeft(text, space+";")
 	at := bytes.IndexAny(text, "()[")
 	return at > 0 && text[at] != '['
+}
+
+// isReply reports whether a text begins with a node in which the other player than the one of
+// the last turn, B or W, moves.
+func isReply(text []byte, turn string) bool {
+	rest, ok := bytes.CutPrefix(text, []byte(";"))
+	return ok && isMove(rest) && string(trim(rest)[:1]) != turn
+}
+
+// unescaped returns a text without the backslashes that some editors put before each bracket,
+// and what it had to repair. It changes text.
+func unescaped(text []byte) ([]byte, []Repair) {
+	at := bytes.IndexByte(text, '[')
+	if at < 2 || text[at-1] != '\\' || known[string(text[nameBefore(text[:at-1]):at-1])] == "" {
+		return text, nil
+	}
+	out := text[:0]
+	for i, c := range text {
+		if c != '\\' || i+1 == len(text) || text[i+1] != '[' && text[i+1] != ']' {
+			out = append(out, c)
+		}
+	}
+	return out, []Repair{{What: says("the backslashes before all brackets are left out")}}
 }
 
 // unquoted returns a text without the marks of a mail, "> ", before the lines of its record, and

@@ -2,6 +2,7 @@ package sgf
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -40,8 +41,12 @@ func Read(r io.Reader) (*Record, error) {
 		return nil, err
 	}
 	text, from, assumed := decode(data)
+	text, escaped := unescaped(text)
 	text, quoted := unquoted(text)
 	line, repairs, err := parse(text)
+	if errors.Is(err, ErrNoRecord) {
+		return nil, foreignFormat(text)
+	}
 	if from != nil && len(data) <= maxGuarded && (err != nil || slices.ContainsFunc(repairs, Repair.inText)) {
 		whole := decoded(nil, guarded(data, from), from)
 		if l, r, e := parse(whole); e == nil && !slices.ContainsFunc(r, Repair.inText) {
@@ -55,7 +60,7 @@ func Read(r io.Reader) (*Record, error) {
 	if assumed.Text != "" {
 		rd.repair(0, assumed)
 	}
-	for _, r := range append(quoted, repairs...) {
+	for _, r := range slices.Concat(escaped, quoted, repairs) {
 		rd.repair(r.Move, r.What)
 	}
 	if err := rd.read(); err != nil {
@@ -63,6 +68,21 @@ func Read(r io.Reader) (*Record, error) {
 	}
 	rd.rec.More = more(text)
 	return &rd.rec, nil
+}
+
+// formats are how files of other formats begin.
+var formats = []struct{ begins, name string }{
+	{`\HS`, "GIB"}, {"[Header]", "UGF"}, {"<?xml", "XML"}, {"<Go>", "XML"}, {"Rating game", "NGF"}, {"#!Quarry", "Quarry"},
+}
+
+// foreignFormat returns the error for a text without a record.
+func foreignFormat(text []byte) error {
+	for _, f := range formats {
+		if bytes.HasPrefix(trim(text), []byte(f.begins)) {
+			return says("it is a file in the format {0}, and only SGF is read", f.name)
+		}
+	}
+	return ErrNoRecord
 }
 
 // A reader makes a record of the nodes of a main line.
@@ -99,6 +119,7 @@ func (rd *reader) read() error {
 	}
 	rd.rec.ours = strings.HasPrefix(rd.info("AP"), "Halfpoint")
 	rd.headers()
+	rd.contradictions()
 	s := &rd.rec.Setup
 	s.W, s.H = 19, 19
 	if sz := rd.info("SZ"); sz != "" {
@@ -247,6 +268,26 @@ func (rd *reader) headers() {
 	}
 	if read != nil {
 		rd.repair(0, says(otherNames, strings.Join(read, ", ")))
+	}
+}
+
+// contradictions tells of which properties of the game the record has several values: info
+// returns the first.
+func (rd *reader) contradictions() {
+	for _, name := range []string{"SZ", "KM", "HA", "RU"} {
+		first := rd.info(name)
+		for _, n := range rd.line {
+			if slices.ContainsFunc(n, func(v value) bool {
+				text := ""
+				if v.name == name {
+					text = simpleText(string(v.text))
+				}
+				return text != "" && text != cut(first, MaxText)
+			}) {
+				rd.repair(0, says("{0} has several values: {1} is read", name, cut(first, 20)))
+				break
+			}
+		}
 	}
 }
 
@@ -593,7 +634,7 @@ func (rd *reader) ending(n node) error {
 }
 
 // handicapWords match HA: "2", "2 stones", "2子".
-var handicapWords = regexp.MustCompile(`^[让讓]?([0-9]{1,3})(?:\.0+)? *(?:子|目|점|stones?)?$`)
+var handicapWords = regexp.MustCompile(`^[让讓]?([0-9]{1,3})(?:\.0+)?(?:[ 子目점].*|stones?)?$`)
 
 // handicap reads HA and finds its stones: in the setup, in Black's first turns, which some
 // servers write without HA, or on the customary points.

@@ -216,6 +216,7 @@ func TestUnreadableRecords(t *testing.T) {
 	for record, want := range map[string]string{
 		"":                             "there is no game record in it",
 		"hello (world)":                "there is no game record in it",
+		"\\HS\n\\HE\nSTO 0 2 1 15 3":   "it is a file in the format GIB, and only SGF is read",
 		"hello (;-)":                   "there is no game record in it",
 		"hello (;-( and (;-)":          "there is no game record in it",
 		"(; B W )":                     "there is no game record in it",
