@@ -149,6 +149,7 @@ type Adapter struct {
 	read     time.Time // when last the homeserver told what is new
 
 	leftover int64        // the newest event that was there before the program began
+	reviewed bool         // invitations that an earlier start has ignored were looked at; only the loop that reads uses it
 	out      atomic.Bool  // nothing is known to reach the homeserver
 	keys     atomic.Int64 // how often keys have come
 

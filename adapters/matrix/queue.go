@@ -113,6 +113,9 @@ func (q *queue) take(ctx context.Context, b batch, now time.Time) (rooms map[id.
 			if err := q.left(ctx, room); err != nil {
 				return err
 			}
+			if err := q.unmark(ctx, "uninvited", room.String()); err != nil {
+				return err
+			}
 		}
 		for k, v := range b.marks {
 			if err := q.mark(ctx, k[0], k[1], v, now); err != nil {
@@ -330,7 +333,7 @@ func (q *queue) forget(ctx context.Context, now time.Time) error {
 	if err := q.exec(ctx, "DELETE FROM matrix_event WHERE state IN ($1, $2, $3, $4) AND at < $5", accepted, refused, keyless, poison, now.Add(-keepFor).UnixMilli()); err != nil {
 		return err
 	}
-	if err := q.exec(ctx, "DELETE FROM matrix_mark WHERE kind IN ('reaction', 'unread', 'edited') AND at < $1", now.Add(-keepMark).UnixMilli()); err != nil {
+	if err := q.exec(ctx, "DELETE FROM matrix_mark WHERE kind IN ('reaction', 'unread', 'edited', 'uninvited') AND at < $1", now.Add(-keepMark).UnixMilli()); err != nil {
 		return err
 	}
 	return q.exec(ctx, "DELETE FROM mx_user_profile WHERE membership IN ('leave', 'ban')") // nobody needs their names any more
@@ -354,6 +357,9 @@ func (q *queue) erase(ctx context.Context, user id.UserID) error {
 			return err
 		}
 		if err := q.exec(ctx, "DELETE FROM matrix_mark WHERE kind = 'unread' AND substr(key, 1, $1) = $2", len([]rune(user))+1, user+" "); err != nil {
+			return err
+		}
+		if err := q.exec(ctx, "DELETE FROM matrix_mark WHERE kind = 'uninvited' AND value IN ($1, $2)", user, user+" direct"); err != nil {
 			return err
 		}
 		if asked, err := q.db.TableExists(ctx, "matrix_key_asked"); err != nil {
@@ -414,13 +420,20 @@ func (q *queue) marked(ctx context.Context, kind, key string) (string, error) {
 
 // reactions returns the bot's reactions to a message with what is stored of each, by emoji.
 func (q *queue) reactions(ctx context.Context, on string) (map[string]string, error) {
-	read := func(rows dbutil.Scannable) (r [2]string, err error) {
-		err = rows.Scan(&r[0], &r[1])
-		return r, err
-	}
-	all := dbutil.ConvertRowFn[[2]string](read).NewRowIter(q.db.Query(ctx, "SELECT substr(key, $1), value FROM matrix_mark WHERE kind = 'reaction' AND key > $2 AND key < $3",
+	all := dbutil.ConvertRowFn[[2]string](scanPair).NewRowIter(q.db.Query(ctx, "SELECT substr(key, $1), value FROM matrix_mark WHERE kind = 'reaction' AND key > $2 AND key < $3",
 		len([]rune(on))+2, on+" ", on+"!")) // "!" comes after " "
 	return dbutil.RowIterAsMap(all, func(r [2]string) (string, string) { return r[0], r[1] })
+}
+
+// uninvited returns the invitations that were ignored: who invited, by room.
+func (q *queue) uninvited(ctx context.Context) (map[id.RoomID]string, error) {
+	all := dbutil.ConvertRowFn[[2]string](scanPair).NewRowIter(q.db.Query(ctx, "SELECT key, value FROM matrix_mark WHERE kind = 'uninvited' AND value <> ''"))
+	return dbutil.RowIterAsMap(all, func(r [2]string) (id.RoomID, string) { return id.RoomID(r[0]), r[1] })
+}
+
+func scanPair(rows dbutil.Scannable) (r [2]string, err error) {
+	err = rows.Scan(&r[0], &r[1])
+	return r, err
 }
 
 // restored returns when the database was copied that was put back last, and when that was

@@ -166,8 +166,36 @@ func (a *Adapter) invited(b *batch, dev *device.Device, at id.RoomID, state []*e
 	}
 	if !a.welcome(by, at) {
 		a.log.Warn("invitation ignored: sender not in matrix.allow", "by", by, "room", at)
+		refused := by.String()
+		if direct {
+			refused += " direct"
+		}
+		b.marks[[2]string{"uninvited", at.String()}] = refused
 		return
 	}
+	a.accept(b, at, by, direct)
+}
+
+// invitedBefore takes the invitations that an earlier start has ignored and that may be
+// accepted now: the homeserver tells of each only once.
+func (a *Adapter) invitedBefore(ctx context.Context, b *batch) error {
+	ignored, err := a.queue.uninvited(ctx)
+	if err != nil {
+		return fmt.Errorf("read ignored invitations: %w", err)
+	}
+	for at, refused := range ignored {
+		by, kind, _ := strings.Cut(refused, " ")
+		if !a.room(at).joined && !b.left[at] && a.welcome(id.UserID(by), at) {
+			a.log.Info("invitation accepted that was ignored before", "by", by, "room", at)
+			b.marks[[2]string{"uninvited", at.String()}] = ""
+			a.accept(b, at, id.UserID(by), kind != "")
+		}
+	}
+	return nil
+}
+
+// accept takes an invitation that may be accepted.
+func (a *Adapter) accept(b *batch, at id.RoomID, by id.UserID, direct bool) {
 	if direct && by != "" {
 		b.marks[[2]string{"direct", by.String()}] = at.String()
 	}

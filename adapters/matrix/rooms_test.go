@@ -65,6 +65,45 @@ func TestWhoMayInvite(t *testing.T) {
 	})
 }
 
+// An invitation that was ignored is accepted at the first start whose configuration allows
+// it, unless it was withdrawn; it is asked for once.
+func TestAllowedLater(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		anna, ben := c.guest("Anna"), c.guest("Ben")
+		c.cfg.Allow = []string{"nobody.test"}
+		c.start()
+		at := anna.Makes(matrixtest.Room{Direct: true, Invite: []id.UserID{c.user.ID}})
+		gone := anna.Makes(matrixtest.Room{Invite: []id.UserID{c.user.ID}})
+		others := ben.Makes(matrixtest.Room{Invite: []id.UserID{c.user.ID}})
+		ignores := func(n int) {
+			t.Helper()
+			c.await("invitations to be ignored", func() bool { return strings.Count(c.log.String(), "invitation ignored") == n })
+		}
+		ignores(3)
+		c.restart()
+		c.halt()
+		if _, err := anna.Client.KickUser(t.Context(), gone, &mautrix.ReqKickUser{UserID: c.user.ID}); err != nil {
+			t.Fatal(err)
+		}
+		c.cfg.Allow = []string{anna.ID.String()}
+		c.start()
+		anna.Await(at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
+		ignores(3)
+		if direct, err := c.a.queue.marked(t.Context(), "direct", anna.ID.String()); err != nil || direct != at.String() {
+			t.Errorf("the room with Anna alone is %q: %v", direct, err)
+		}
+		left, err := c.a.queue.uninvited(t.Context())
+		if err != nil || len(left) != 1 || left[others] == "" {
+			t.Errorf("still ignored are %v: %v", left, err)
+		}
+		c.restart()
+		if n := strings.Count(c.log.String(), "accepted that was ignored before"); n != 1 {
+			t.Errorf("accepted %d invitations", n)
+		}
+	})
+}
+
 // What was said before the bot came is not for it, nor is what bots say, nor what
 // it says itself.
 func TestWhatIsNotForTheBot(t *testing.T) {

@@ -201,11 +201,17 @@ func (a *Adapter) receive(ctx context.Context, dev *device.Device, resp *mautrix
 	for room := range resp.Rooms.Leave {
 		b.left[room] = true
 	}
+	if !a.reviewed {
+		if err := a.invitedBefore(ctx, &b); err != nil {
+			return err
+		}
+	}
 	a.tellsRestored(&b)
 	rooms, err := a.queue.take(ctx, b, a.cfg.Now())
 	if err != nil {
 		return err
 	}
+	a.reviewed = true
 	a.restored.untold.Store(false)
 	a.learn(b)
 	for room := range rooms {
