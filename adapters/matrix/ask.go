@@ -155,13 +155,21 @@ func (a *Adapter) asking() context.Context {
 func (a *Adapter) work(ctx context.Context, at id.RoomID) {
 	a.asleep(at)
 	for ctx.Err() == nil && !a.out.Load() {
-		r, err := a.queue.next(ctx, at)
-		if err == nil && r == nil {
+		dev := a.device()
+		var told error
+		if dev != nil {
+			told = a.tellHeld(ctx, dev, at)
+		}
+		r, err := a.queue.next(ctx, at, a.heldIn(at)...)
+		if err == nil && r == nil && told == nil {
 			return
 		}
-		dev := a.device()
 		again := time.Second
-		if err == nil && dev != nil {
+		switch {
+		case err != nil || dev == nil:
+		case r == nil:
+			again, err = a.pauseAfter(told, 1), told
+		default:
 			again, err = a.one(ctx, dev, r)
 		}
 		if err != nil || dev == nil { // later, so that others have their turn
@@ -225,6 +233,13 @@ func (a *Adapter) one(ctx context.Context, dev *device.Device, r *row) (again ti
 			if err := a.queue.trying(context.WithoutCancel(ctx), r, r.tries-aCrash); err != nil {
 				return time.Second, err
 			}
+		}
+		var late errHeld
+		if errors.As(err, &late) {
+			if a.hold(held{r, state, late}) {
+				return 0, nil
+			}
+			err = errLater{max(a.pace.wait(a.cfg.Now()), time.Second)}
 		}
 		f := a.fails(r.event, 1)
 		if a.hopeless(r, f, err) {

@@ -539,7 +539,8 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 	} else if first := replaced(e); first != "" {
 		reply = first
 	}
-	if answer.Private && c.picture == nil && c.file == nil && a.merges(refusal{at, root, e.Sender, c.Text}, again) {
+	plain := answer.Private && c.picture == nil && c.file == nil
+	if plain && a.merges(refusal{listener{at, root, e.Sender}, c.Text}, again) {
 		return nil
 	}
 	elsewhere := false
@@ -568,13 +569,21 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 	}
 	found := sent.event != ""
 	if !found {
+		late := errHeld{listener{at, root, e.Sender}, reply, c.Content}
+		if plain && len(c.Controls) == 0 && a.holds(late.listener) {
+			return late
+		}
 		m, bare, err := a.orWords(ctx, dev, at, &c)
 		if err != nil {
 			return a.answerFailed(e, err)
 		}
 		message.InThread(m, root, reply)
 		sent.bare = bare
-		if sent.event, err = a.send(ctx, dev, at, m, key, nil); err != nil {
+		sent.event, err = a.send(ctx, dev, at, m, key, nil)
+		if plain && len(c.Controls) == 0 && tooSoon(err) > 0 {
+			return late
+		}
+		if err != nil {
 			return a.answerFailed(e, err)
 		}
 	} else if err := c.draw(); err != nil {
@@ -610,31 +619,6 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		}
 	}
 	return nil
-}
-
-// A refusal is what somebody was told that they alone need to know.
-type refusal struct {
-	at   id.RoomID
-	root id.EventID
-	to   id.UserID
-	text string
-}
-
-// Equal refusals within mergeFor are one while the homeserver has no room for more.
-const (
-	mergeFor     = 30 * time.Second
-	refusalsKept = 256
-)
-
-// merges reports whether somebody was just told the same, so that it need not be
-// said to them once more; a second try to say it is not more.
-func (a *Adapter) merges(r refusal, again bool) bool {
-	now := a.cfg.Now()
-	if at, ok := a.refusals.Get(r); ok && !again && now.Sub(at) < mergeFor && a.pace.background(now) > 0 {
-		return true
-	}
-	a.refusals.Add(r, now)
-	return false
 }
 
 // answerFailed gives an error after which the answer is to be given again, nil

@@ -167,7 +167,8 @@ type Adapter struct {
 	uploads  uploads
 	files    *lru.Cache[string, *outbox.File] // that are to follow the words of answers, by their keys
 	refusals *lru.Cache[refusal, time.Time]
-	empty    atomic.Bool // the bot may be alone in a room
+	held     map[id.RoomID][]held // events whose answers wait, in their order; of a room only its work changes it
+	empty    atomic.Bool          // the bot may be alone in a room
 }
 
 var _ bot.Adapter = (*Adapter)(nil)
@@ -189,7 +190,7 @@ func New(cfg Config) (*Adapter, error) {
 		cfg.Now = time.Now
 	}
 	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name),
-		rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, ways: map[string]*way{}, origins: map[id.RoomID]bool{},
+		rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, ways: map[string]*way{}, held: map[id.RoomID][]held{}, origins: map[id.RoomID]bool{},
 		personLimit: intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1),
 		pace:        pace{tokens: rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)},
 		uploads:     uploads{known: cache[string, message.Picture](uploadsKnown), lines: map[string]*upload{}},

@@ -240,13 +240,19 @@ func (q *queue) token(ctx context.Context) (string, error) {
 	return q.text(ctx, "SELECT token FROM matrix_place WHERE one = 1")
 }
 
-// next returns the oldest event of a room that waits, nil if none does.
-func (q *queue) next(ctx context.Context, room id.RoomID) (*row, error) {
-	rows, err := q.rows(ctx, "state = $1 AND room = $2 ORDER BY n, part LIMIT 1", waiting, room)
-	if err != nil || len(rows) == 0 {
+// next returns the oldest event of a room that waits, other than those held; nil if none
+// does.
+func (q *queue) next(ctx context.Context, room id.RoomID, but ...held) (*row, error) {
+	rows, err := q.rows(ctx, "state = $1 AND room = $2 ORDER BY n, part LIMIT $3", waiting, room, len(but)+1)
+	if err != nil {
 		return nil, err
 	}
-	return rows[0], nil
+	for _, r := range rows {
+		if !slices.ContainsFunc(but, func(h held) bool { return h.event == r.event }) {
+			return r, nil
+		}
+	}
+	return nil, nil
 }
 
 // open returns the rooms in which something waits, first where it has waited
