@@ -168,7 +168,7 @@ func (a *Adapter) work(ctx context.Context, at id.RoomID) {
 		switch {
 		case err != nil || dev == nil:
 		case r == nil:
-			again, err = a.pauseAfter(told, 1), told
+			again, err = a.pauseAfter(told, a.fails(heldBack(at), 1).times), told
 		default:
 			again, err = a.one(ctx, dev, r)
 		}

@@ -102,6 +102,10 @@ func (a *Adapter) heldIn(at id.RoomID) []held {
 	return slices.Clone(a.held[at])
 }
 
+// heldBack is the key under which it is counted how often the answers that wait in a room
+// were too much: boards come first only so often.
+func heldBack(at id.RoomID) id.EventID { return id.EventID("held " + at) }
+
 // tellHeld tells in a room what waits there, one message for each person. An error means
 // that the rest is to be told later.
 func (a *Adapter) tellHeld(ctx context.Context, dev *device.Device, at id.RoomID) error {
@@ -143,6 +147,7 @@ func (a *Adapter) tellHeld(ctx context.Context, dev *device.Device, at id.RoomID
 			}
 			a.works(h.event)
 		}
+		a.works(heldBack(at))
 		a.mu.Lock()
 		a.held[at] = slices.DeleteFunc(a.held[at], func(h held) bool {
 			return slices.ContainsFunc(of, func(o held) bool { return o.event == h.event })
