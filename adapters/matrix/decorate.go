@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -341,13 +342,22 @@ func (a *Adapter) words(ctx context.Context, dev *device.Device, at id.RoomID, n
 		return "", err
 	}
 	body, _ := e.Content.Raw["body"].(string)
-	mentions, _ := e.Content.Raw["m.mentions"].(map[string]any)
-	if calls, _ := mentions["user_ids"].([]any); len(calls) > 0 {
-		if i := strings.LastIndexByte(body, '\n'); i >= 0 { // else they are called within the sentence
-			body = body[:i]
-		}
+	formatted, _ := e.Content.Raw["formatted_body"].(string)
+	return withoutCalls(body, formatted), nil
+}
+
+// link is a link to a person in a formatted body.
+var link = regexp.MustCompile(`<a [^>]*>[^<]*</a>`)
+
+// withoutCalls returns a body without its last line if that does nothing but call people.
+// Others are called within the sentences.
+func withoutCalls(body, formatted string) string {
+	i := strings.LastIndexByte(body, '\n')
+	last := formatted[strings.LastIndex(formatted, "<br>")+1:]
+	if i < 0 || !link.MatchString(last) || strings.TrimSpace(link.ReplaceAllString(strings.TrimPrefix(last, "br>"), "")) != "" {
+		return body
 	}
-	return body, nil
+	return body[:i]
 }
 
 // pressed returns the bot's own reactions to a message.

@@ -9,6 +9,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // The adapter's own texts exist in every language of the bot.
@@ -24,6 +25,26 @@ func TestWordsInEveryLanguage(t *testing.T) {
 	for _, want := range []string{"Du kannst: ⏭️ !pass", "Partie 3: das Brett in Buchstaben"} {
 		if !strings.Contains(m.FormattedBody, want) {
 			t.Errorf("%q is not in %q", want, m.FormattedBody)
+		}
+	}
+}
+
+// A notice is shown without the line that calls people, and with all its other lines.
+func TestWordsWithoutCalls(t *testing.T) {
+	bob, eve := outbox.User{Platform: Name, ID: "@bob:example.org", Name: "Bob & Co"}, outbox.User{Platform: Name, ID: "@eve:example.org", Name: "Eve"}
+	for _, said := range []string{"Anna withdraws game 1.", "Anna withdraws game 1.\nIt does not count."} {
+		for _, called := range [][]outbox.User{nil, {bob}, {bob, eve}} {
+			m := message.Text(message.Content{Text: said, Notify: called})
+			if got := withoutCalls(m.Body, m.FormattedBody); got != said {
+				t.Errorf("%q is shown as %q", m.Body, got)
+			}
+		}
+	}
+	const person = `<a href="https://matrix.to/#/@bob:example.org">Bob</a>`
+	for _, said := range []string{"Bob, Anna declines.\nIt does not count.", "Anna declines.\nIt does not count for Bob.", "Bob"} {
+		formatted := strings.NewReplacer("Bob", person, "\n", "<br>").Replace(said)
+		if got := withoutCalls(said, formatted); got != said {
+			t.Errorf("%q is shown as %q", said, got)
 		}
 	}
 }
