@@ -381,6 +381,9 @@ func (a *Adapter) sendEvent(ctx context.Context, dev *device.Device, at id.RoomI
 		if dev.Crypto == nil {
 			return "", e2ee.ErrOff
 		}
+		if a.synced.Load() != dev {
+			return "", errNotSynced
+		}
 		if err := a.members(ctx, dev, at); err != nil {
 			return "", fmt.Errorf("get the room's members: %w", err)
 		}
@@ -421,6 +424,11 @@ func (a *Adapter) sendOnce(ctx context.Context, dev *device.Device, at id.RoomID
 // errEncryptedMeanwhile is the error of sending a picture that was uploaded in
 // the clear, to a room that has become encrypted since.
 var errEncryptedMeanwhile = errors.New("room became encrypted, picture must be uploaded again")
+
+// errNotSynced is the error of sending to an encrypted room before the homeserver has told
+// what is new: who has come or left, or has a new device, would get the key or not as it was
+// when the bot was last there.
+var errNotSynced = errors.New("members and devices of the room not up to date yet")
 
 // looked is how many of the newest messages are looked through for one that may
 // have been sent before a crash.
@@ -473,7 +481,7 @@ func botError(err error) error {
 		return nil
 	case errors.As(err, &later):
 		return outbox.RetryAfter{Wait: later.wait, Account: true}
-	case device.LoggedOut(err), errors.Is(err, errEncryptedMeanwhile):
+	case device.LoggedOut(err), errors.Is(err, errEncryptedMeanwhile), errors.Is(err, errNotSynced):
 		return outbox.RetryAfter{Wait: time.Second}
 	case errors.Is(err, e2ee.ErrOff):
 		return outbox.Forbidden{Permission: err.Error()}

@@ -148,10 +148,11 @@ type Adapter struct {
 	done     time.Time // when last an event was dealt with
 	read     time.Time // when last the homeserver told what is new
 
-	leftover int64        // the newest event that was there before the program began
-	reviewed bool         // invitations that an earlier start has ignored were looked at; only the loop that reads uses it
-	out      atomic.Bool  // nothing is known to reach the homeserver
-	keys     atomic.Int64 // how often keys have come
+	synced   atomic.Pointer[device.Device] // the device for which an answer of the homeserver was taken in
+	leftover int64                         // the newest event that was there before the program began
+	reviewed bool                          // invitations that an earlier start has ignored were looked at; only the loop that reads uses it
+	out      atomic.Bool                   // nothing is known to reach the homeserver
+	keys     atomic.Int64                  // how often keys have come
 
 	restored    restored
 	personLimit *intake.Limit // how often a person may ask

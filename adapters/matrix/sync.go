@@ -211,6 +211,7 @@ func (a *Adapter) receive(ctx context.Context, dev *device.Device, resp *mautrix
 	if err != nil {
 		return err
 	}
+	a.synced.Store(dev)
 	a.reviewed = true
 	a.restored.untold.Store(false)
 	a.learn(b)
