@@ -215,6 +215,9 @@ func (a *Adapter) receive(ctx context.Context, dev *device.Device, resp *mautrix
 	a.reviewed = true
 	a.restored.untold.Store(false)
 	a.learn(b)
+	if len(rooms) > 0 {
+		dev.Use()
+	}
 	for room := range rooms {
 		a.wake(room)
 	}

@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.mau.fi/util/dbutil"
@@ -86,7 +87,8 @@ type Device struct {
 	renewal   *renewal        // nil: none is under way
 	closed    bool            // the login is not renewed any more
 	unsaved   tokens          // that could not be stored; the renewal's
-	used      uint64          // Crypto.Uses at the last advance; of Open, then watch's, then Close's
+	taken     atomic.Uint64   // calls of Use
+	used      uint64          // uses at the last advance; of Open, then watch's, then Close's
 	made      id.Ed25519      // as in the mark; like used
 	approve   string          // where the owner has to approve cross-signing keys; like used
 	stop      context.CancelFunc
@@ -241,9 +243,6 @@ func (d *Device) logIn(ctx context.Context) error {
 	case me.UserID != r.user || me.DeviceID != r.device:
 		return d.newDevice(ctx, r)
 	}
-	if !e2ee.Available {
-		return nil
-	}
 	there, err := d.mark(ctx)
 	if err != nil {
 		return err
@@ -251,6 +250,13 @@ func (d *Device) logIn(ctx context.Context) error {
 	switch {
 	case !there.after(r):
 		return nil
+	case !e2ee.Available && there.Device == r.device: // it has no keys that must not be used again
+		c.Log.Warn("matrix: database is an old backup", "database", r.generation, "server", there.Generation)
+		r.generation = there.Generation
+		if c.OldCopy == nil {
+			return nil
+		}
+		return c.OldCopy(ctx)
 	case there.Device != r.device:
 		c.Log.Warn("matrix: account has a newer device than the database (an old backup was restored, or the bot runs twice), will make a new device",
 			"database", r.device, "server", there.Device)
@@ -557,13 +563,21 @@ func (d *Device) change(ctx context.Context, f func(*row)) error {
 	return d.row.save(ctx, d.config.DB, false)
 }
 
+// Use says that the database has changed in a way that an old copy would lack.
+func (d *Device) Use() { d.taken.Add(1) }
+
+func (d *Device) uses() uint64 {
+	n := d.taken.Load()
+	if d.Crypto != nil {
+		n += d.Crypto.Uses()
+	}
+	return n
+}
+
 // advance makes a new generation, in the database first: the server's may be
 // behind, never ahead.
 func (d *Device) advance(ctx context.Context) error {
-	if d.Crypto == nil {
-		return nil
-	}
-	uses := d.Crypto.Uses()
+	uses := d.uses()
 	var now mark
 	if err := d.change(ctx, func(r *row) {
 		r.generation++
@@ -588,7 +602,7 @@ const (
 	remindSeldom  = 24 * time.Hour
 )
 
-// watch advances every few minutes in which the keys were used. A copy of the
+// watch advances every few minutes in which the device was used. A copy of the
 // database from between two advances is not known as old only if the bot was
 // killed before the second. It also waits for the owner's approval.
 func (d *Device) watch(ctx context.Context) {
@@ -629,7 +643,7 @@ func (d *Device) watch(ctx context.Context) {
 				again = time.After(wait)
 				continue
 			case <-tick.C:
-				if d.Crypto == nil || d.Crypto.Uses() == d.used {
+				if d.uses() == d.used {
 					continue
 				}
 			}
@@ -699,7 +713,7 @@ func deleteDevice(ctx context.Context, client *mautrix.Client, device id.DeviceI
 }
 
 // Close stops encryption, after which Crypto answers [e2ee.ErrClosed], and notes on
-// the server how far the keys were used. The device stays logged in.
+// the server how far the device was used. The device stays logged in.
 func (d *Device) Close() error {
 	d.stop()
 	<-d.done
