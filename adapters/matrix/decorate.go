@@ -46,6 +46,8 @@ const noReactions = "none"
 func (a *Adapter) owes(ctx context.Context, at, in outbox.Receipt, p outbox.Post) ([]outbox.Owes, error) {
 	header := outbox.Owes{Kind: outbox.Header, Key: string(in), Target: in, Every: a.cfg.Edit}
 	switch {
+	case p.Kind == match.Notice && p.State == match.Deleted && in != "":
+		return a.erases(ctx, at, in, p)
 	case closes(p) && in == "":
 		return nil, nil
 	case closes(p):
@@ -108,6 +110,9 @@ func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Pos
 	at, on := readReceipt(p.Replaces)
 	if on == "" {
 		return outbox.ErrGone
+	}
+	if notice, ok := strings.CutPrefix(p.Data, allPosts); ok && p.Kind == outbox.Clear {
+		return botError(a.erase(ctx, dev, at, on, notice, p))
 	}
 	if p.Kind == outbox.Clear { // those that are still to come are moot
 		service, _ := a.theService()

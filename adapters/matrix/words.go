@@ -23,14 +23,20 @@ const (
 	wordLate     = "This homeserver limits how often I may write, so this board comes late."
 	wordStatus   = "Game {0}: {1}"
 	wordDirectly = "I have sent it to you directly."
+	wordKept     = "I am not allowed to remove my messages about this game here. A moderator can."
 )
 
 // language returns the language in which to answer an event: the sender's, as far as they
 // have chosen one, or the room's.
 func (a *Adapter) language(ctx context.Context, e *event.Event) (string, error) {
+	return a.languageFor(ctx, e.Sender, a.room(e.RoomID).known.String())
+}
+
+// languageFor returns the language in which to tell somebody something in a room that the
+// bot knows by an id; nobody: all.
+func (a *Adapter) languageFor(ctx context.Context, who id.UserID, known string) (string, error) {
 	service, _ := a.theService()
-	lang, _, err := service.Here(ctx, bot.Request{ID: Name + ":" + e.ID.String(), Who: outbox.User{Platform: Name, ID: e.Sender.String()},
-		Where: match.Room{Platform: Name, Channel: a.room(e.RoomID).known.String()}})
+	lang, _, err := service.Here(ctx, bot.Request{Who: outbox.User{Platform: Name, ID: who.String()}, Where: match.Room{Platform: Name, Channel: known}})
 	if err != nil {
 		return "", fmt.Errorf("find out the language of an answer: %w", err)
 	}

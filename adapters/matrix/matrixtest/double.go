@@ -138,6 +138,7 @@ func newDouble(takes time.Duration) *double {
 		"GET " + in + "event/{event}":                               d.event,
 		"GET " + in + "members":                                     d.members,
 		"GET " + in + "messages":                                    d.messages,
+		"GET client/v1/rooms/{room}/relations/{event}/{rel}":        d.relations,
 		"GET client/v1/rooms/{room}/relations/{event}/{rel}/{type}": d.relations,
 		"PUT " + in + "typing/{user}":                               d.setTyping,
 		"POST " + in + "receipt/{kind}/{event}":                     d.setReceipt,

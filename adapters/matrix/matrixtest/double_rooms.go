@@ -532,14 +532,19 @@ func (d *double) relations(c *call) any {
 	chunk := []fields{}
 	for _, e := range r.events {
 		to := object(parse[fields](e.Content, "")["m.relates_to"])
-		if to["event_id"] == c.path("event") && to["rel_type"] == c.path("rel") && e.Kind == c.path("type") {
+		if to["event_id"] == c.path("event") && to["rel_type"] == c.path("rel") && (c.path("type") == "" || e.Kind == c.path("type")) {
 			chunk = append(chunk, e.seen(r.id, c.device))
 		}
 	}
 	if c.r.URL.Query().Get("dir") != "f" {
 		slices.Reverse(chunk)
 	}
-	return fields{"chunk": chunk[:min(len(chunk), c.numberOf("limit", 50))]}
+	chunk = chunk[min(len(chunk), c.numberOf("from", 0)):]
+	answer, n := fields{"chunk": chunk}, c.numberOf("limit", 50)
+	if len(chunk) > n {
+		answer["chunk"], answer["next_batch"] = chunk[:n], strconv.Itoa(c.numberOf("from", 0)+n)
+	}
+	return answer
 }
 
 func (d *double) setTyping(c *call) any {

@@ -487,8 +487,8 @@ func (a *asker) relationsOf() {
 	first, gone, last := react(anna, said, "a"), react(ben, said, "b"), react(ben, said, "c")
 	react(ben, other, "a")
 	a.does(ben, "PUT", "rooms/"+at.String()+"/redact/"+gone+"/r", map[string]any{})
-	reactions := func(dir mautrix.Direction) (list []string) {
-		got, err := anna.GetRelations(a.Context(), at, said, &mautrix.ReqGetRelations{RelationType: event.RelAnnotation, EventType: event.EventReaction, Dir: dir, Limit: 50})
+	related := func(kind event.Type, dir mautrix.Direction) (list []string) {
+		got, err := anna.GetRelations(a.Context(), at, said, &mautrix.ReqGetRelations{RelationType: event.RelAnnotation, EventType: kind, Dir: dir, Limit: 50})
 		if err != nil {
 			a.Fatal(err)
 		}
@@ -499,12 +499,14 @@ func (a *asker) relationsOf() {
 		}
 		return list
 	}
+	reactions := func(dir mautrix.Direction) []string { return related(event.EventReaction, dir) }
 	want := []string{first, last} // Dendrite knows of them a moment later
 	for late := time.Now().Add(patience); !slices.Equal(reactions(mautrix.DirectionForward), want) && time.Now().Before(late); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	a.same("forwards", reactions(mautrix.DirectionForward), want)
 	a.same("backwards", reactions(mautrix.DirectionBackward), []string{last, first})
+	a.same("of any type", related(event.Type{}, mautrix.DirectionForward), want)
 }
 
 func (a *asker) syncing() {
