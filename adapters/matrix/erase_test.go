@@ -4,11 +4,13 @@ package matrix
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 )
@@ -19,60 +21,71 @@ import (
 func TestDeletedGame(t *testing.T) {
 	for name, encrypted := range map[string]bool{"plain": false, "encrypted": true} {
 		t.Run(name, func(t *testing.T) {
-			inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-				c := newClub(t, s)
-				c.stock()
-				p := c.through()
-				c.start()
-				r := c.talkers(encrypted)
-				r.gathers()
-				anna, bob := r.people[0], r.people[1]
-				p.Limit(matrixtest.Sending, sendRate, sendBurst)
-				root := r.settles()
-				time.Sleep(5 * time.Minute)
-				anna.says(root, "!accept")
-				bob.seesIn(root, "is over")
-				time.Sleep(5 * time.Minute)
-				anna.says("", "!new 5x5")
-				other := anna.sees("opens game 2:")
-				anna.says(root, "!delete how:forget")
-				bob.seesIn(root, "asks")
-				bob.says(root, "!delete how:forget")
-				notice := anna.seesIn(root, "Bob deletes game 1.")
-				time.Sleep(time.Minute)
-				c.kill()
-				c.start()
-				time.Sleep(20 * time.Minute)
-				c.settled()
-				caughtUp(anna.Player, r.at)
-				said := 0
-				for _, e := range anna.View(r.at).Events {
-					if e.Type != "m.room.message" && e.Type != "m.room.encrypted" || e.StateKey != nil {
-						continue
-					}
-					now, err := anna.Client.GetEvent(t.Context(), r.at, e.ID)
-					if err != nil {
-						t.Fatal(err)
-					}
-					gone := now.Unsigned.RedactedBecause != nil
-					relates, _ := e.Content["m.relates_to"].(map[string]any)
-					of := fmt.Sprint(relates["event_id"])
-					stays := e.Sender != c.user.ID || e.ID == notice || e.ID == other || of == other.String()
-					if gone == stays {
-						t.Errorf("%s of %s: removed %v", e.ID, e.Sender, gone)
-					}
-					said++
-				}
-				if said < 15 {
-					t.Errorf("only %d messages", said)
-				}
-				for _, x := range p.Requests(matrixtest.Sending) {
-					if x.Status == 429 {
-						t.Errorf("too much at %v: %s", x.At, x.Path)
-					}
-				}
-			})
+			matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) { deletesAGame(t, s, encrypted) })
 		})
+	}
+}
+
+func deletesAGame(t *testing.T, s *matrixtest.Server, encrypted bool) {
+	c := newClub(t, s)
+	rests := func(d time.Duration) {
+		if s.Virtual() {
+			time.Sleep(d)
+		}
+	}
+	if s.Virtual() {
+		c.stock()
+	}
+	p := c.through()
+	c.start()
+	r := c.talkers(encrypted)
+	r.gathers()
+	anna, bob := r.people[0], r.people[1]
+	if s.Virtual() {
+		p.Limit(matrixtest.Sending, sendRate, sendBurst)
+	}
+	root := r.settles()
+	rests(5 * time.Minute)
+	anna.says(root, "!accept")
+	bob.seesIn(root, "is over")
+	rests(5 * time.Minute)
+	anna.says("", "!new 5x5")
+	other := anna.sees("opens game 2:")
+	anna.says(root, "!delete how:forget")
+	bob.seesIn(root, "asks")
+	bob.says(root, "!delete how:forget")
+	notice := anna.seesIn(root, "Bob deletes game 1.")
+	rests(time.Minute)
+	c.kill()
+	c.start()
+	rests(20 * time.Minute)
+	c.settled()
+	caughtUp(anna.Player, r.at)
+	gone := func(e id.EventID) bool {
+		now, err := anna.Client.GetEvent(t.Context(), r.at, e)
+		return err == nil && now.Unsigned.RedactedBecause != nil
+	}
+	c.await("the opening to go", func() bool { return gone(root) })
+	said := 0
+	for _, e := range anna.View(r.at).Events {
+		if e.Type != "m.room.message" && e.Type != "m.room.encrypted" || e.StateKey != nil {
+			continue
+		}
+		relates, _ := e.Content["m.relates_to"].(map[string]any)
+		of := fmt.Sprint(relates["event_id"])
+		stays := e.Sender != c.user.ID || e.ID == notice || e.ID == other || of == other.String()
+		if gone(e.ID) == stays {
+			t.Errorf("%s of %s is to stay: %v", e.ID, e.Sender, stays)
+		}
+		said++
+	}
+	if said < 15 {
+		t.Errorf("only %d messages", said)
+	}
+	for _, x := range p.Requests(matrixtest.Sending) {
+		if x.Status == http.StatusTooManyRequests {
+			t.Errorf("too much at %v: %s", x.At, x.Path)
+		}
 	}
 }
 
