@@ -265,6 +265,7 @@ type recorder struct {
 	answers func(bot.Request) bot.Answer // instead of the service; may be nil
 	muses   time.Duration                // before it suggests anything
 	full    bool                         // it stores no decorations
+	broken  bool                         // requests fail
 	posts   func(outbox.Post)            // told of each post before it is shown; may be nil
 
 	shown func(outbox.Post, outbox.Receipt) // told of each before that is stored; may be nil
@@ -290,6 +291,9 @@ func (d *recorder) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	}
 	if d.answers != nil {
 		return d.answers(r), nil
+	}
+	if d.broken {
+		return bot.Answer{}, errors.New("the disk is full")
 	}
 	answer, err := d.Service.Ask(ctx, r)
 	for _, p := range answer.Posts {

@@ -90,6 +90,7 @@ type Adapter struct {
 	dms     *cache[string]    // channel of direct messages, by person
 	closed  *cache[time.Time] // when people were found to take none
 	hinted  *cache[struct{}]  // what was said once
+	told    *cache[time.Time] // until when people are not told again that they write too much, or that something went wrong
 	refused *cache[time.Time] // status messages that could not be edited, and until when they are left alone
 	people  *intake.Limit     // of what each may ask
 	crowds  *intake.Limit     // of the requests in each channel
@@ -143,7 +144,7 @@ func New(cfg Config) (*Adapter, error) {
 	return &Adapter{
 		cfg: cfg, self: id, log: log, rest: client,
 		rooms: newCache[room](remembered), threads: newCache[bool](remembered), dms: newCache[string](remembered),
-		closed: newCache[time.Time](remembered), hinted: newCache[struct{}](remembered), refused: newCache[time.Time](remembered),
+		closed: newCache[time.Time](remembered), hinted: newCache[struct{}](remembered), told: newCache[time.Time](remembered), refused: newCache[time.Time](remembered),
 		people:  intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
 		crowds:  intake.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
 		telling: make(chan struct{}, 1), following: make(chan struct{}, followMost), seen: newCache[struct{}](seenMost), barred: newCache[refusal](remembered), slow: newCache[time.Time](remembered),

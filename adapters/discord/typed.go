@@ -138,16 +138,33 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 			return err
 		})
 	case intake.TooMuch:
-		answer = bot.Answer{Text: wordTooMuch, Private: true}
-	}
-	switch {
-	case err != nil:
-		a.log.Error("request given up", "request", r.ID, "error", err)
-		answer = bot.Answer{Text: wordFailed, Private: true}
-	case answer.Empty():
+		answer = a.trouble(ctx, r, wordTooMuch)
+	default:
 		return
 	}
-	a.replyTo(ctx, m, answer.Unshared())
+	if err != nil {
+		a.log.Error("request given up", "request", r.ID, "error", err)
+		answer = a.trouble(ctx, r, wordFailed)
+	}
+	if !answer.Empty() {
+		a.replyTo(ctx, m, answer.Unshared())
+	}
+}
+
+// trouble returns the answer of the adapter's own to a request that was not asked, or not
+// answered, in the language of the place. It is empty while the last such reply to the
+// person stands: whoever writes much reads it once.
+func (a *Adapter) trouble(ctx context.Context, r bot.Request, english string) bot.Answer {
+	key, now := r.Who.ID+" "+english, time.Now()
+	if until, ok := a.told.Get(key); ok && now.Before(until) {
+		return bot.Answer{}
+	}
+	a.told.Add(key, now.Add(repliesFor))
+	lang, _, err := a.service.Here(ctx, r)
+	if err != nil {
+		a.log.Debug("language of a reply not found", "request", r.ID, "error", err)
+	}
+	return bot.Answer{Text: bot.Translated(lang, english), Lang: lang, Private: true}
 }
 
 // advice says what to do instead to somebody who has mentioned the bot with something

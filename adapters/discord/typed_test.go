@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // at begins a text with a mention of the bot.
@@ -274,4 +275,40 @@ func TestUnaddressed(t *testing.T) {
 			t.Errorf("%s is a turn", raw)
 		}
 	}
+}
+
+// Whoever writes too fast, or while the bot is in trouble, reads so once for each burst,
+// in the language of the room.
+func TestTypedTooFast(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		thread := c.begin(t)
+		c.guild.Locale("de")
+		c.ok(c.alice.Slash(c.room, "go help"))
+		c.again() // another process knows the language of the room as well
+		told := func(who *discordtest.Person, english string) {
+			t.Helper()
+			replies := func() int {
+				return count(thread.Messages(), func(m *discordtest.Message) bool {
+					return m.ReplyTo != "" && m.Content == bot.Translated("de", english)
+				})
+			}
+			for range 2 {
+				for range personAtOnce + 3 {
+					who.Say(thread, c.at("C3"))
+				}
+				c.settle()
+				c.passes(time.Second)
+				if n := replies(); n != 1 {
+					t.Errorf("%s reads %q %d times", who.Name(), bot.Translated("de", english), n)
+				}
+				c.passes(2 * time.Minute)
+				if n := replies(); n != 0 {
+					t.Errorf("%d replies stay", n)
+				}
+			}
+		}
+		told(c.bob, wordTooMuch) // it is not his turn
+		c.recorder.broken = true
+		told(c.alice, wordFailed)
+	})
 }
