@@ -56,14 +56,17 @@ var changes = map[string]func(*Adapter, context.Context, outbox.Post) error{
 	outbox.Close:  (*Adapter).close,
 }
 
-// remove takes a message away. What Discord refuses is left: nothing is wrong with
-// the channel.
+// remove takes a message away, or the reply to the one that Data names. What Discord
+// refuses is left: nothing is wrong with the channel.
 func (a *Adapter) remove(ctx context.Context, p outbox.Post) error {
 	channel, message := readReceipt(p.Replaces)
-	if channel == "" {
-		return nil
+	var err error
+	if p.Replaces == "" {
+		channel, message, err = a.replyOf(ctx, p.Data)
 	}
-	err := a.rest.Delete(ctx, channel, message)
+	if message != "" {
+		err = a.rest.Delete(ctx, channel, message)
+	}
 	if final(err) {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -220,18 +221,39 @@ func (a *Adapter) replyTo(ctx context.Context, m message, answer bot.Answer) {
 	}
 	reply := ms[0]
 	reply.Answers, reply.Flags, reply.Nonce = &rest.Reference{Message: m.ID}, rest.SuppressNotifications, rest.Nonce("reply "+m.ID)
+	if answer.Private { // the program may be killed while it sends
+		a.owesRemoval(ctx, m, "")
+	}
 	sent, err := a.rest.Send(ctx, m.Channel, reply)
 	if err != nil {
 		a.log.Warn("message not answered", "message", m.ID, "error", err)
 		return
 	}
-	if !answer.Private {
-		return
+	if answer.Private {
+		a.owesRemoval(ctx, m, received(sent))
 	}
-	goes := outbox.Owes{Kind: match.Remove, Key: string(received(sent)), Target: received(sent), NotBefore: time.Now().Add(repliesFor)}
+}
+
+// owesRemoval stores that the reply to a message is to be deleted. Before it is sent
+// there is no receipt: then it is looked for.
+func (a *Adapter) owesRemoval(ctx context.Context, m message, reply outbox.Receipt) {
+	goes := outbox.Owes{Kind: match.Remove, Key: "reply " + m.ID, Target: reply, Data: string(receipt(m.Channel, m.ID)), NotBefore: time.Now().Add(repliesFor)}
 	if err := a.service.Owe(ctx, match.Room{Platform: Name, Channel: m.Channel}, goes); err != nil {
-		a.log.Error("reply stays: its end is not stored", "message", m.ID, "error", err)
+		a.log.Error("reply may stay: its end is not stored", "message", m.ID, "error", err)
 	}
+}
+
+// replyOf finds the bot's reply to the message of a receipt; empty: there is none.
+func (a *Adapter) replyOf(ctx context.Context, to string) (channel, reply string, err error) {
+	channel, message := readReceipt(to)
+	if message == "" {
+		return "", "", nil
+	}
+	page, err := a.rest.Messages(ctx, channel, message, 100)
+	if i := slices.IndexFunc(page, func(s rest.Sent) bool { return s.Author.ID == a.self && s.Answers.Message == message }); i >= 0 {
+		reply = page[i].ID
+	}
+	return channel, reply, err
 }
 
 // howToMove returns what a thread of a game begins with: how a turn is made there, on

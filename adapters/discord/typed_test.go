@@ -9,6 +9,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // at begins a text with a mention of the bot.
@@ -311,4 +312,38 @@ func TestTypedTooFast(t *testing.T) {
 		c.recorder.broken = true
 		told(c.alice, wordFailed)
 	})
+}
+
+// A reply for one person goes after a minute, also if the program is killed while it
+// sends it.
+func TestKilledWhileReplying(t *testing.T) {
+	for name, when := range map[string]string{"before it was sent": discordtest.BeforeDone, "after it was sent": discordtest.AfterDone} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				c := newClub(t, discordtest.Options{})
+				c.start()
+				thread := c.begin(t)
+				c.stop()
+				c.passes(6 * time.Second)
+				stop, kill := c.alone(bot.New(c.store, bot.Config{}))
+				c.d.Fault(discordtest.Fault{Route: sendRoute, Drop: when, Meanwhile: kill})
+				c.write(c.bob, thread, c.at("C3"))
+				replied := thread.Last().ReplyTo != ""
+				if replied != (when == discordtest.AfterDone) {
+					t.Fatalf("the thread ends with %q", thread.Last().Content)
+				}
+				c.start()
+				c.passes(2 * time.Minute)
+				if m := thread.Last(); m.ReplyTo != "" {
+					t.Errorf("it stays: %q", m.Content)
+				}
+				if rows := c.stored(match.Remove); len(rows) > 0 {
+					t.Errorf("still stored are %+v", rows)
+				}
+				c.stop()
+				stop()
+				c.check()
+			})
+		})
+	}
 }

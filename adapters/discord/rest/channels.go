@@ -19,6 +19,7 @@ type Sent struct {
 	Flags       int              `json:"flags"`
 	Nonce       any              `json:"nonce"` // text or a number
 	Attachments []SentAttachment `json:"attachments"`
+	Answers     Reference        `json:"message_reference"`
 }
 
 // SentAttachment is a file of a message.
