@@ -65,7 +65,7 @@ func listHandlers() []handler {
 			{Name: "handicap", Summary: "Handicap stones, 2 or more; White moves first", Type: IntegerOption},
 			{Name: "placement", Summary: "Where they go", Choices: []Choice{{"On the star points", "fixed"}, {"Where Black likes", "free"}}},
 			{Name: "color", Summary: "The colour you play", Choices: []Choice{{"Black", "black"}, {"White", "white"}, {"Random", "random"}}},
-			{Name: "opponent", Summary: "Who may join; “me” to play both sides", Type: UserOption},
+			{Name: "opponent", Summary: "Who may join; name yourself to play both sides", Type: UserOption},
 			{Name: "hints", Summary: "no: I neither estimate the score nor suggest what is dead", Type: BoolOption},
 			{Name: "clock", Summary: "Time: 3d a turn, fischer 7d+1d max 14d, byoyomi 10d 3x2d …; by default none", Rest: true},
 		}}, change: match.NewGame, noGame: true, opens: true},

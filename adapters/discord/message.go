@@ -64,8 +64,7 @@ func (a *Adapter) writtenIn(text string, inThread bool) string {
 			return hole("<#" + id + ">")
 		},
 		Command: func(m bot.Mention) string {
-			_, options, _ := strings.Cut(m.String(), " ")
-			name := pathOf(m.Command)
+			name, options := pathOf(m.Command), typedOptions(m)
 			registered, _, _ := strings.Cut(name, " ")
 			if ids := a.commandIDs.Load(); ids != nil && (*ids)[registered] != "" && name != tree {
 				name = "</" + name + ":" + (*ids)[registered] + ">"
@@ -73,7 +72,7 @@ func (a *Adapter) writtenIn(text string, inThread bool) string {
 				name = "/" + name
 			}
 			if options != "" {
-				name += " `" + strings.ReplaceAll(typedOptions(m), "`", "'") + "`"
+				name += " `" + strings.ReplaceAll(options, "`", "'") + "`"
 			}
 			return hole(name)
 		},
@@ -86,19 +85,23 @@ func (a *Adapter) writtenIn(text string, inThread bool) string {
 }
 
 // typedOptions writes the options of a command as people can type them here. Discord
-// takes nothing but True and False for options that are yes or no.
+// takes nothing but True and False for options that are yes or no, and has people chosen
+// from a list.
 func typedOptions(m bot.Mention) string {
-	m.Options = slices.Clone(m.Options)
-	for i := range m.Options {
-		o := &m.Options[i]
+	var typed []bot.MentionedOption
+	for _, o := range m.Options {
 		switch known, _ := findOption(bot.Commands(), m.Command, o.Name); {
+		case known.Type == bot.UserOption:
+			continue
 		case known.Type != bot.BoolOption:
 		case o.Value == "yes":
 			o.Value = "True"
 		case o.Value == "no":
 			o.Value = "False"
 		}
+		typed = append(typed, o)
 	}
+	m.Options = typed
 	_, options, _ := strings.Cut(m.String(), " ")
 	return options
 }

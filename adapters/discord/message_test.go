@@ -209,6 +209,19 @@ func TestPress(t *testing.T) {
 	}
 }
 
+// Nobody is told to type what Discord refuses: it has people chosen from a list.
+func TestPlayingBothColours(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		c.ok(c.alice.Slash(c.room, "new"))
+		m := c.ok(c.alice.Press(c.room.Last(), "Join"))
+		if _, says, _ := strings.Cut(m.Content, "To play both colours, "); !regexp.MustCompile(`^choose yourself as the opponent: </new:\d+>$`).MatchString(says) {
+			t.Errorf("%q", m.Content)
+		}
+		c.ok(c.alice.Slash(c.room, "new", opt("opponent", c.alice), opt("size", "5x5")))
+		c.shows(c.room.Threads()[0], " to play, for example ")
+	})
+}
+
 // Discord takes nothing but True and False for an option that is yes or no.
 func TestYesIsTrue(t *testing.T) {
 	for _, test := range []struct{ command, option, value, want string }{

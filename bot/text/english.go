@@ -343,7 +343,7 @@ var english = map[string]string{
 	"bad.game":           "“{0}” is not the number of a game. Use {/{1}} alone, or name a game: {/{1} game:3}",
 	"too.many.here":      "This room already has {0} unfinished games. Finish or {/delete} one first.",
 	"too.many.yours":     "You already have {0} unfinished games. Finish or {/delete} one first.",
-	"yourself":           "You opened game {0} yourself, so somebody else has to join it. To play both colours: {/new opponent:me}",
+	"yourself":           "You opened game {0} yourself, so somebody else has to join it. To play both colours, choose yourself as the opponent: {/new opponent:me}",
 	"already.in":         "You already play in game {0}.",
 	"full":               "Both seats of game {0} are taken: Black is {1}, White is {2}.",
 	"not.invited":        "Only {1} can join game {0}.",
