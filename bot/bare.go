@@ -148,8 +148,16 @@ func Addressed(typed string) (command string, args map[string]string, step bool,
 		return "place", map[string]string{"at": around[1]}, true, nil
 	}
 	command, args, err = Parse(Commands(), "/"+pleading.ReplaceAllString(line, ""))
-	if err != nil && text.Explain(err).Key == "parse.unknown" {
-		err = ErrNotACommand
+	if err != nil {
+		slashed := strings.HasPrefix(strings.TrimSpace(typed), "/")
+		switch why := text.Explain(err); why.Key {
+		case "parse.unknown":
+			err = ErrNotACommand
+		case "parse.unknown.near": // without a slash, a word like those of a talk: "hello", "now"
+			if !slashed && !slices.Contains(addressedSteps, why.Args[1].Value) {
+				err = ErrNotACommand
+			}
+		}
 	}
 	return command, args, err == nil && slices.Contains(addressedSteps, command), err
 }

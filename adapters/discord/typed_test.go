@@ -80,9 +80,11 @@ func TestAddressed(t *testing.T) {
 			who         *discordtest.Person
 			text, reply string
 		}{
-			{c.alice, "help", "To move, mention me with a point, such as C3, or with pass. </go help:"},
+			{c.alice, "help", "Mention me with a point to move, such as C3, or with pass, undo, accept or resign. </go help:"},
 			{c.alice, "score", "Please use </score:"}, {c.alice, "Board.", "Please use </board:"}, {c.alice, "komi 7", "I did not understand that."},
 			{c.alice, "", "I did not understand that."}, {c.alice, "is a fine bot", "I did not understand that."},
+			{c.alice, "hello there", "I did not understand that. Mention me with a point to move"}, {c.alice, "now what", "I did not understand that."},
+			{c.alice, "/hepl", "Did you mean </go help:"},
 			{c.alice, "plcae C3", "Did you mean </place:"}, {c.alice, "/undo this", "is not the number of a game"}, {c.alice, "undo", "Nothing to take back"},
 			{c.alice, "place", "place"}, {c.alice, "place E6", "E6 is not on this board"}, {c.alice, "B3 or C3?", "I did not understand that."},
 		} {
