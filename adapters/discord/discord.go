@@ -86,6 +86,7 @@ type Adapter struct {
 	rest *rest.Client
 
 	rooms   *cache[room]      // by channel
+	roles   *cache[string]    // by server: the role that Discord has made for the bot
 	threads *cache[bool]      // by message: whether there is a thread under it
 	dms     *cache[string]    // channel of direct messages, by person
 	closed  *cache[time.Time] // when people were found to take none
@@ -143,7 +144,7 @@ func New(cfg Config) (*Adapter, error) {
 	}
 	return &Adapter{
 		cfg: cfg, self: id, log: log, rest: client,
-		rooms: newCache[room](remembered), threads: newCache[bool](remembered), dms: newCache[string](remembered),
+		rooms: newCache[room](remembered), roles: newCache[string](remembered), threads: newCache[bool](remembered), dms: newCache[string](remembered),
 		closed: newCache[time.Time](remembered), hinted: newCache[struct{}](remembered), told: newCache[time.Time](remembered), refused: newCache[time.Time](remembered),
 		people:  intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
 		crowds:  intake.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),

@@ -38,6 +38,7 @@ func (a *Adapter) tellServers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.roles.Purge() // somebody may have thrown the bot out and let it in again
 	in := make([]string, len(guilds))
 	for i, g := range guilds {
 		in[i] = serverOf(g.ID)

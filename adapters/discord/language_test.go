@@ -14,7 +14,7 @@ import (
 
 // everyWord is all that the adapter says of its own.
 var everyWord = []string{wordDone, wordSee, wordFailed, wordInterrupted, wordTooMuch, wordBusy, wordNothing, wordChoose, wordFormTitle, wordForm, wordThread,
-	wordThreadOf, wordStatus, wordNoFiles, wordNoRecord, wordNoThreads, wordThreadGone, wordArchived, wordLocked, wordSilenced, wordGone, wordMissing, wordClosed, wordMenuInvite, wordMenuShow, wordNoRecordIn, wordTooLarge, wordFile, wordDiagram, wordTree, wordMention, wordType, wordUnclear, wordHelp, wordUse, wordNoBots, wordNotMe}
+	wordThreadOf, wordStatus, wordNoFiles, wordNoRecord, wordNoThreads, wordThreadGone, wordArchived, wordLocked, wordSilenced, wordGone, wordMissing, wordClosed, wordMenuInvite, wordMenuShow, wordNoRecordIn, wordTooLarge, wordFile, wordDiagram, wordTree, wordMention, wordType, wordUnclear, wordHelp, wordUse, wordNoBots, wordNotMe, wordRole}
 
 // Each text of the adapter exists in every language, with the same arguments.
 func TestWordsInEveryLanguage(t *testing.T) {

@@ -47,7 +47,10 @@ type message struct {
 		Nick string `json:"nick"`
 	} `json:"member"`
 
+	Roles []string `json:"mention_roles"` // that it mentions
+
 	mentions bool // it begins or ends with a mention of the bot; Content is without it
+	hidden   bool // it mentions the bot's role, and Discord does not show what it says
 }
 
 // readMessage returns what is to be done about a message; nil: nothing, it is chat.
@@ -58,18 +61,18 @@ func (a *Adapter) readMessage(raw json.RawMessage) func() {
 		return nil
 	}
 	m.Author.Nick = m.Member.Nick
-	m.Content, m.mentions = a.unaddressed(m.Content)
-	if _, _, ok := bot.BareTurn(m.Content); !ok && !m.mentions {
+	m.Content, m.mentions = unaddressed(m.Content, "<@"+a.self+">", "<@!"+a.self+">")
+	if _, _, ok := bot.BareTurn(m.Content); !ok && !m.mentions && len(m.Roles) == 0 {
 		return nil
 	}
 	return func() { a.takeMessage(m) }
 }
 
-// unaddressed takes a mention of the bot off the beginning or end of a text, and reports
+// unaddressed takes one of the mentions off the beginning or end of a text, and reports
 // whether there was one.
-func (a *Adapter) unaddressed(text string) (rest string, mentions bool) {
+func unaddressed(text string, mentions ...string) (rest string, found bool) {
 	text = strings.TrimSpace(text)
-	for _, mention := range []string{"<@" + a.self + ">", "<@!" + a.self + ">"} {
+	for _, mention := range mentions {
 		if rest, ok := strings.CutPrefix(text, mention); ok {
 			return strings.TrimLeft(rest, " \t\n:,"), true
 		}
@@ -78,6 +81,25 @@ func (a *Adapter) unaddressed(text string) (rest string, mentions bool) {
 		}
 	}
 	return text, false
+}
+
+// byRole reads a message that mentions roles. Discord offers the bot's own role beside the
+// bot itself: who chooses that means the bot.
+func (a *Adapter) byRole(ctx context.Context, m *message) error {
+	own, known := a.roles.Get(m.Guild)
+	if !known {
+		var err error
+		if own, err = a.rest.OwnRole(ctx, m.Guild, a.self); err != nil {
+			return err
+		}
+		a.roles.Add(m.Guild, own)
+	}
+	if own != "" && slices.Contains(m.Roles, own) {
+		m.hidden = m.Content == ""
+		m.Content, m.mentions = unaddressed(m.Content, "<@&"+own+">")
+		m.mentions = m.mentions || m.hidden
+	}
+	return nil
 }
 
 // takeMessage has a message handled, in the order of its channel, once.
@@ -98,6 +120,12 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 		a.log.Warn("channel of a message not found, message ignored", "message", m.ID, "error", err)
 		return
 	}
+	if !m.mentions && len(m.Roles) > 0 && m.Guild != "" {
+		if err := a.byRole(ctx, &m); err != nil {
+			a.log.Warn("role of the bot not found, message ignored", "message", m.ID, "error", err)
+			return
+		}
+	}
 	answer := bot.Answer{Private: true}
 	if m.mentions {
 		var step, here bool
@@ -116,6 +144,9 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 			}
 		}
 		answer.Text = a.advice(answer.Lang, r.Command, step, problem)
+		if m.hidden {
+			answer.Text = bot.Translated(answer.Lang, wordRole)
+		}
 	} else {
 		turn := false
 		err := tried(ctx, func() (err error) {

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -119,6 +120,44 @@ func TestAddressed(t *testing.T) {
 			t.Errorf("the bot was asked %v", asked)
 		}
 	})
+}
+
+// Discord offers the bot's own role beside the bot: who chooses that means the bot. What
+// such a message says, Discord shows only to a bot that may read all messages.
+func TestRoleMentioned(t *testing.T) {
+	for _, reads := range []bool{true, false} {
+		t.Run(fmt.Sprint("reads messages: ", reads), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				c := newClub(t, discordtest.Options{Privileged: gateway.MessageContent})
+				c.cfg.MessageContent = reads
+				c.start()
+				thread := c.begin(t)
+				role := "<@&" + c.guild.BotRole() + ">"
+				c.guild.Permit(c.bob, 0)
+				c.write(c.alice, thread, "<@&"+c.guild.RoleOf(c.bob)+"> C3") // another role
+				if m := thread.Last(); m.ReplyTo != "" || withBoard(m) {
+					t.Errorf("another role is answered %q", m.Content)
+				}
+				c.write(c.alice, c.room, role+" what is this?")
+				c.write(c.alice, thread, role+" C3")
+				if reads {
+					c.shows(thread, "Black C3")
+					c.write(c.bob, thread, "b3 "+role)
+					c.shows(thread, "White B3")
+				} else if m := thread.Last(); m.ReplyTo == "" || m.Content != wordRole {
+					t.Errorf("answered %q", m.Content)
+				}
+				if m := c.room.Last(); m.ReplyTo != "" {
+					t.Errorf("chat is answered %q", m.Content)
+				}
+				if n := c.d.Count("GET /guilds/{guild_id}"); n != 1 {
+					t.Errorf("the server's roles were read %d times", n)
+				}
+				c.stop()
+				c.check()
+			})
+		})
+	}
 }
 
 // A reply asks one player to confirm, but everybody reads it: it has no button that the
@@ -260,15 +299,16 @@ func TestMentionedOverHTTP(t *testing.T) {
 
 func TestUnaddressed(t *testing.T) {
 	a := &Adapter{self: "77"}
+	mentions := []string{"<@77>", "<@!77>"}
 	for text, want := range map[string]string{
 		"<@77> E5": "E5", "<@!77> E5": "E5", " <@77>: E5": "E5", "<@77>, e 5 ": "e 5", "<@77>\nE5": "E5", "E5 <@77>": "E5", "<@77>E5": "E5", "<@77>": "",
 	} {
-		if got, ok := a.unaddressed(text); !ok || got != want {
+		if got, ok := unaddressed(text, mentions...); !ok || got != want {
 			t.Errorf("%q: %q, %v", text, got, ok)
 		}
 	}
 	for _, text := range []string{"", "E5", "<@78> E5", "<@&77> E5", "@77 E5", "E5 <@77> D5", "<#77> E5"} {
-		if got, ok := a.unaddressed(text); ok || got != text {
+		if got, ok := unaddressed(text, mentions...); ok || got != text {
 			t.Errorf("%q: %q, %v", text, got, ok)
 		}
 	}

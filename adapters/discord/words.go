@@ -32,6 +32,7 @@ const (
 	wordArchived    = "When this thread is archived it takes no commands: write anything here to wake it."
 	wordMention     = "To move, use {0} or mention me: {1} {2}"
 	wordUnclear     = "I did not understand that. Mention me with a point to move, such as C3, or with pass, undo, accept or resign. {0} lists the commands."
+	wordRole        = "You mentioned my role, and Discord does not show me what such messages say. Mention me instead, not the role with my name."
 	wordHelp        = "Mention me with a point to move, such as C3, or with pass, undo, accept or resign. {0} lists the commands."
 	wordUse         = "Please use {0} for that."
 	wordType        = "To move, use {0} or type a point: {1}"

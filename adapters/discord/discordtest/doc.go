@@ -63,8 +63,8 @@
 // # What it is not
 //
 // There are no voice, reactions, webhooks of one's own, moderation, monetisation,
-// embeds, components V2, selects of people or in modals, mentions of
-// roles or of everyone, overwrites but the bot's, or direct messages between people;
+// embeds, components V2, selects of people or in modals, the bot's own
+// mentions of roles, mentions of everyone, overwrites but the bot's, or direct messages between people;
 // what the bot does not use is refused, and a route that it lacks fails the test.
 // Sizes of buckets and the time that a nonce or a session lives are not documented.
 // System messages (a thread was opened) are lines of the transcript only.

@@ -57,6 +57,9 @@ func (s *Server) join(g *guild) {
 // ID returns the guild's snowflake.
 func (g *Guild) ID() string { return g.g.id }
 
+// BotRole returns the id of the role that Discord has made for the bot.
+func (g *Guild) BotRole() string { return g.g.botRole.id }
+
 // Kick throws the bot out.
 func (g *Guild) Kick() {
 	g.s.locked(func() {
@@ -94,6 +97,14 @@ func (g *Guild) Permit(p *Person, permissions Permission) {
 		m := g.g.members[p.user.id]
 		m.roles = append(m.roles, r)
 	})
+}
+
+// RoleOf returns the id of the role that Permit gave somebody last.
+func (g *Guild) RoleOf(p *Person) string {
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
+	roles := g.g.members[p.user.id].roles
+	return roles[len(roles)-1].id
 }
 
 // Leave lets somebody leave the guild.

@@ -5,7 +5,23 @@ import (
 	"slices"
 )
 
-var userMention = regexp.MustCompile(`<@!?(\d+)>`)
+var (
+	userMention = regexp.MustCompile(`<@!?(\d+)>`)
+	roleMention = regexp.MustCompile(`<@&(\d+)>`)
+)
+
+// mentionedRoles returns the ids of the roles that a message of a person names.
+func (m *message) mentionedRoles() []string {
+	ids := []string{}
+	if g := m.channel.guild; g != nil && !m.author.bot {
+		for _, found := range roleMention.FindAllStringSubmatch(m.content, -1) {
+			if slices.ContainsFunc(g.roles, func(r *role) bool { return r.id == found[1] }) && !slices.Contains(ids, found[1]) {
+				ids = append(ids, found[1])
+			}
+		}
+	}
+	return ids
+}
 
 // mentioned sets whom a message names, by its allowed_mentions: without them,
 // everybody whom its text names, and the author of the message that it answers. An

@@ -286,7 +286,7 @@ func (m *message) basicJSON(s *Server) object {
 	}
 	o := object{
 		"id": m.id, "type": m.kind, "channel_id": m.channel.id, "author": m.author.json(), "content": m.content,
-		"mentions": mentions, "mention_roles": []string{}, "mention_everyone": false, "attachments": files,
+		"mentions": mentions, "mention_roles": m.mentionedRoles(), "mention_everyone": false, "attachments": files,
 		"embeds": []any{}, "components": append([]any{}, m.parts...), "timestamp": stamp(m.created),
 		"edited_timestamp": nil, "flags": m.flags, "pinned": false, "tts": false,
 	}

@@ -96,6 +96,25 @@ func PermissionsIn(g *discordgo.Guild, m *discordgo.Member, ch *discordgo.Channe
 	return Permissions(p&^ownDeny | own)
 }
 
+// OwnRole reads which role of a guild Discord has made for the bot, whose id as a user is
+// self; empty: none.
+func (c *Client) OwnRole(ctx context.Context, guild, self string) (string, error) {
+	m, err := c.Member(ctx, guild, self)
+	if err != nil {
+		return "", err
+	}
+	g, err := c.Guild(ctx, guild)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range g.Roles {
+		if r.Managed && slices.Contains(m.Roles, r.ID) {
+			return r.ID, nil
+		}
+	}
+	return "", nil
+}
+
 // Permissions reads what the bot may do in a channel of a guild, or in the
 // parent of a thread.
 func (c *Client) Permissions(ctx context.Context, guild, channel string) (Permissions, error) {
