@@ -44,12 +44,11 @@ type pendingInteraction struct {
 	since   time.Time
 	form    *rest.Response // that answers it; nil: it asks for something
 
-	state     ackState
-	timer     *time.Timer
-	deferral  chan ackState // has what became of the deferral once the timer has fired
-	looked    bool          // the deferral may be another one's, or no deferral but an answer
-	dismissed bool          // the private message that was used is deleted
-	stored    chan struct{} // closed when the deferral is stored, or cannot be
+	state    ackState
+	timer    *time.Timer
+	deferral chan ackState // has what became of the deferral once the timer has fired
+	looked   bool          // the deferral may be another one's, or no deferral but an answer
+	stored   chan struct{} // closed when the deferral is stored, or cannot be
 
 	begun chan struct{} // closed once the first answer or a deferral was given, or none will be
 	begin func()        // closes it
@@ -314,10 +313,9 @@ func (a *Adapter) acknowledge(ctx context.Context, x *pendingInteraction) {
 // message on which it was made.
 func (a *Adapter) dismiss(ctx context.Context, x *pendingInteraction) {
 	a.reply(ctx, x, rest.DeferUpdate())
-	if !x.onPrivate() || x.dismissed {
+	if !x.onPrivate() {
 		return
 	}
-	x.dismissed = true
 	err := tried(ctx, func() error {
 		err := a.rest.DeleteOriginal(ctx, x.in.Token)
 		if rest.Gone(err) && a.cfg.Listen == "" { // over HTTP Discord may still be reading the response

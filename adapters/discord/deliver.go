@@ -293,7 +293,7 @@ func (d *delivery) report(ctx context.Context, sent outbox.Receipt, err error) {
 	case done && d.x != nil && d.x.onPrivate() && d.at.channel != d.x.in.Channel.ID:
 		text = link(d.route.Lang, d.route.Guild, sent)
 	case d.x != nil && d.x.pressed(): // the post speaks for itself, now or later
-		d.a.dismiss(ctx, d.x)
+		d.a.reply(ctx, d.x, rest.DeferUpdate())
 		return
 	case done && d.p.Opening != "" && d.x != nil: // the board follows
 		return

@@ -232,7 +232,7 @@ type content struct {
 // for the text.
 func (c content) messages() ([]rest.Message, error) {
 	m := rest.Message{Flags: c.flags | rest.SuppressEmbeds, Components: buttons(c.controls), Attachments: []rest.Attachment{}}
-	if c.menu != "" && len(c.controls) > 0 {
+	if c.menu != "" {
 		m.Components = entries(c.menu, c.controls)
 	}
 	text := c.text
