@@ -174,10 +174,7 @@ func (tb *table) quiet() {
 		}
 		return
 	}
-	for tb.busy.Load() > 0 {
-		time.Sleep(time.Millisecond)
-	}
-	for tb.a.asks.Waiting()+tb.a.shows.Waiting() > 0 {
+	for tb.a.asks.Waiting()+tb.a.shows.Waiting() > 0 || tb.busy.Load() > 0 { // what is shown leads to deliveries
 		time.Sleep(time.Millisecond)
 	}
 }
