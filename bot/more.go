@@ -70,8 +70,8 @@ func suggests(_ match.Match, p *match.Position, _ match.PersonID) bool {
 }
 
 // unbegun reports whether a game is one that its players can still cancel.
-func unbegun(m match.Match, p *match.Position, _ match.PersonID) bool {
-	return (m.State == match.Open || m.State == match.Going) && !p.BothMoved()
+func unbegun(m match.Match, p *match.Position, by match.PersonID) bool {
+	return (m.State == match.Open || m.State == match.Going) && !p.BothMoved() && undeleted(m, p, by)
 }
 
 func timed(m match.Match, _ *match.Position, _ match.PersonID) bool {
@@ -83,9 +83,9 @@ func ticking(m match.Match, p *match.Position, by match.PersonID) bool {
 }
 
 // undrawn and undeleted leave out what would not ask the opponent, but agree: the question
-// has buttons for that.
+// has buttons for that. Where the ruleset has draws, players declare them.
 func undrawn(m match.Match, p *match.Position, by match.PersonID) bool {
-	return playing(m, p, by) && (p.Asked == nil || p.Asked.What != "draw")
+	return playing(m, p, by) && !p.Game.Rules().Has(rules.Draw) && (p.Asked == nil || p.Asked.What != "draw")
 }
 
 func undeleted(_ match.Match, p *match.Position, _ match.PersonID) bool {

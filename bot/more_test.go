@@ -60,6 +60,11 @@ var phases = []phase{
 	{name: "nothing is counted", script: "ada> /new ultimate 5x5|bob> /join|ada> /place C3", offers: map[string]string{
 		"ada": "Show an earlier board…, List what changed hands, Compare rulesets, Replay, SGF, Cancel the game, Delete the game…",
 		"bob": "Show an earlier board…, List what changed hands, Compare rulesets, Replay, SGF, Resign, Cancel the game, Delete the game…"}},
+	{name: "a draw can be declared", script: "ada> /new ultimate 5x5|bob> /join|ada> /delay|bob> /delay", offers: map[string]string{
+		"ada": "Show an earlier board…, List what changed hands, Compare rulesets, Replay, SGF, Resign, Delete the game…"}},
+	{name: "a wish to delete", script: "ada> /new two-button 5x5|bob> /join|bob> /delete how:forget", offers: map[string]string{
+		"ada": "Explain every half point, Resign",
+		"bob": "Withdraw your request, Explain every half point, Resign"}},
 	{name: "handicap stones", script: "ada> /new japanese 5x5 handicap:2 placement:free|bob> /join", offers: map[string]string{
 		"ada": "Offer a draw, Score, Explain every half point, Resign, Cancel the game, Delete the game…"}},
 	{name: "the end", script: "ada> /new two-button 5x5|bob> /join|ada> /place C3|bob> /resign confirm:yes", offers: map[string]string{
@@ -103,10 +108,12 @@ func TestMore(t *testing.T) {
 // changes the game is refused the second time.
 func TestMoreKeepsItsWord(t *testing.T) {
 	values := map[string]string{"move": "1", "points": "C3", "dead": "C3", "text": "Well played.", "as": "void"}
+	ends := []string{"Resign", "Cancel the game", "Delete the game…", "Claim the win on time", "End the game without a result", "Decide the game…"}
 	chosen := map[string]bool{}
 	for _, f := range phases {
 		for who := range f.offers {
 			k := f.play(t)
+			before := k.matches(t, bot.Query{})[0].State
 			for n := range k.ask(t, who, "/more").Controls {
 				c := k.ask(t, who, "/more").Controls[n]
 				if chosen[c.Label] = true; c.Ask != "" {
@@ -118,6 +125,9 @@ func TestMoreKeepsItsWord(t *testing.T) {
 				}
 				if a.Refused {
 					t.Errorf("%s: %s chooses %s: %q", f.name, who, c.Label, a.Text)
+				}
+				if m := k.matches(t, bot.Query{})[0]; m.State != before && !slices.Contains(ends, c.Label) {
+					t.Errorf("%s: %s chooses %s: the game is %s", f.name, who, c.Label, m.State)
 				}
 				if c.Args["seq"] == "" {
 					continue
