@@ -217,7 +217,18 @@ func TestMoreAtOnce(t *testing.T) {
 		if m := late.Answer(); m == nil || m.To != "Bob" {
 			t.Errorf("too late: %+v", m)
 		}
-		if count(thread.Messages(), says("game 1 is over")) > 0 {
+		// One menu, used twice before an answer is there.
+		menu := c.more(c.bob, thread)
+		release = c.d.Hold()
+		one, other = c.bob.Select(menu, "", "Ask to stop the clocks"), c.bob.Select(menu, "", "Ask to stop the clocks")
+		release(0, 1)
+		one.First()
+		other.First()
+		c.passes(time.Second)
+		if n := count(thread.Messages(), says("to pause the clocks")); n != 1 {
+			t.Errorf("%d requests to stop the clocks\n%s", n, c.d.Transcript())
+		}
+		if count(thread.Messages(), says("is over")) > 0 {
 			t.Errorf("the game has ended\n%s", c.d.Transcript())
 		}
 	})
