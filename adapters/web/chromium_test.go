@@ -898,10 +898,18 @@ func TestSuggestedInChromium(t *testing.T) {
 	p.sit("white")
 	p.say("/accept")
 	p.sees("is over")
-	p.wait(`[...%s.querySelectorAll('.controls button')].map((b) => b.textContent).join() === 'Rematch,Replay,Compare rulesets,SGF'`, lastMessage)
+	p.wait(`[...%s.querySelectorAll('.controls button')].map((b) => b.textContent).join() === 'Rematch,Replay,Compare rulesets,SGF,More…'`, lastMessage)
 	state("white", "/new two-button 9x9", "/new two-button 9x9", "/score why:yes", "/compare")
 	p.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('.controls button')][2].click()`))
 	p.wait(`!!document.querySelector('figure.chart')`)
+	press := func(label string) {
+		t.Helper()
+		p.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`[...document.querySelectorAll('.controls button')].findLast((b) => b.textContent === %q).click()`, label)))
+	}
+	press("More…")
+	p.told("What else do you want to do in game 1?")
+	press("Comment on the game…") // which begins to type it
+	p.wait(`document.querySelector('#message').value === '/comment game:1 '`)
 }
 
 // After a turn the keyboard stays in the message box, and a screen reader hears the new
