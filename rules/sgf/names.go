@@ -108,7 +108,12 @@ func (s *spellings) find(name []byte) string {
 			prop = word
 		}
 	}
-	if prop == "" && (len(name) <= 2 || len(legal) > 1 && standard[legal] || !tells(name)) || prop == legal && prop != "B" && prop != "W" {
+	switch {
+	case prop == "" && len(name) <= 2:
+		if legal != "B" && legal != "W" {
+			return ""
+		}
+	case prop == "" && (len(legal) > 1 && standard[legal] || !tells(name)), prop == legal && prop != "B" && prop != "W":
 		return prop
 	}
 	s.name, s.means = name, prop
@@ -154,6 +159,9 @@ func (s *spellings) numbered(prop string, name []byte, next int) string {
 func (s *spellings) of(prop string, value []byte, first bool) string {
 	name := s.name
 	s.name = nil
+	if legal := string(ident(name)); s.means == "" && len(name) == 2 && isPoint(value) && known[legal] != "" {
+		prop, s.means = legal, legal // "Bl" for Black, and not for his time
+	}
 	if prop == "B" || prop == "W" {
 		if first && len(name) == len("Black") && isPlayer(simpleText(string(value[:min(len(value), 8)]))) {
 			prop, s.means = "P"+prop, "P"+prop
@@ -190,7 +198,7 @@ func note(list *[]string, name []byte, means string) {
 // may be one.
 func (s *spellings) unmoved(name, value []byte) {
 	name = bytes.TrimRight(name, space)
-	if len(value) == 2 && value[0] >= 'a' && value[1] >= 'a' && !standard[string(ident(name))] {
+	if isPoint(value) && !standard[string(ident(name))] {
 		note(&s.moves, name, "")
 	}
 }
@@ -209,6 +217,8 @@ func (s *spellings) valueless(prop string) {
 		note(&s.empty, []byte(prop), "")
 	}
 }
+
+func isPoint(value []byte) bool { return len(value) == 2 && value[0] >= 'a' && value[1] >= 'a' }
 
 // repairs tells which names were understood, and which were not, of a record with a number
 // of turns.
