@@ -41,6 +41,52 @@ func TestRegistered(t *testing.T) {
 	})
 }
 
+// Of new commands Discord takes 200 a day. Starts cost none while nothing has changed, nor
+// do other descriptions; once there are none left, the bot is there all the same and
+// registers its commands later.
+func TestRegisteringCostsNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		all := len(project(bot.Commands(), false))
+		c := newClub(t, discordtest.Options{Limits: &discordtest.Limits{Creations: discordtest.Rate{N: all, Per: 24 * time.Hour}}})
+		c.start()
+		for range 3 {
+			c.again()
+		}
+		list, err := c.a.rest.Commands(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		old, err := c.a.registeredAs(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change := func(how func(*command)) {
+			t.Helper()
+			how(&old[0])
+			if _, err := c.a.rest.PutCommands(t.Context(), "", old); err != nil {
+				t.Fatal(err)
+			}
+			c.again()
+			c.settle()
+		}
+		change(func(o *command) { o.Description = "as in an older version" })
+		if n := c.d.Count(commandsRoute); n != 3 || c.registered("") != all {
+			t.Errorf("registered %d times, and there are %d commands", n, c.registered(""))
+		}
+		change(func(*command) { old = old[:all-1] })
+		c.ok(c.alice.Slash(c.room, "go help"))
+		if n := c.registered(""); n != all-1 {
+			t.Errorf("there are %d commands, of %d", n, all)
+		}
+		c.passes(25 * time.Hour)
+		if n := c.registered(""); n != all {
+			t.Errorf("a day later there are %d commands, of %d", n, all)
+		}
+		c.stop()
+		c.check()
+	})
+}
+
 // A slow bot is not silent: the interaction is deferred for the person's eyes
 // alone, and the board comes as a message. What is deferred and answered leaves
 // nothing behind; and where nothing can be stored, people are answered all the same.

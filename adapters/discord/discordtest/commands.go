@@ -42,7 +42,7 @@ func putCommands(s *Server, r *request) (any, error) {
 	if r.Params["application_id"] != s.appID {
 		return nil, errApplication
 	}
-	guild, list := r.Params["guild_id"], []object{}
+	guild, list, created := r.Params["guild_id"], []object{}, 0
 	for _, c := range asList(r.body) {
 		c := c.(object)
 		var old object
@@ -51,7 +51,16 @@ func putCommands(s *Server, r *request) (any, error) {
 				old = o
 			}
 		}
+		if old == nil { // under another name it is another command
+			created++
+		}
 		list = append(list, s.stored(c, guild, old))
+	}
+	if s.creations[guild] == nil {
+		s.creations[guild] = &bucket{}
+	}
+	if b, rate := s.creations[guild], s.o.Limits.Creations; rate.N > 0 && !b.takeAll(created, rate, r.At) {
+		return nil, tooOften{b.wait(rate, r.At), codeCreations}
 	}
 	s.commands[guild] = list
 	s.commandWrites++

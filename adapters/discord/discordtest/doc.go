@@ -52,7 +52,7 @@
 //
 // [Server.Fault] makes chosen requests fail, be slow, or be done while the
 // answer is lost. [Options.Limits] are the buckets, those of a channel and of each of
-// its threads apart, how often a thread may be renamed, and how many old messages edited. [Server.NextConnections]
+// its threads apart, how often a thread may be renamed, how many old messages edited and how many commands created. [Server.NextConnections]
 // says how the next gateway connections behave; [Server.Sessions] are those
 // alive, to be cut, closed, told to reconnect, invalidated or made deaf. [Server.Hold] and [Interaction.Again] reorder and repeat what people
 // do, [Server.Change] and [Server.Dispatch] bring what nobody knows yet. Rights

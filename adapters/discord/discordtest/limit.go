@@ -20,28 +20,30 @@ type Rate struct {
 	Per time.Duration
 }
 
-// Limits are the buckets of the double. Only Global and Invalid are documented
+// Limits are the buckets of the double. Only Global, Invalid and Creations are documented
 // by Discord; the rest must be read from headers, and tests should vary it.
 type Limits struct {
-	Global  Rate            // of requests with the bot's token, interaction routes excepted
-	Invalid int             // 401, 403 and 429 (not shared) in ten minutes before Cloudflare shuts the door
-	Ban     time.Duration   // for how long
-	Routes  map[string]Rate // by route
-	Default Rate            // of routes that are not in Routes; N 0 means none
-	Renames Rate            // of each thread, which no header tells; N 0 means none
-	Old     Rate            // of edits of messages older than an hour in a channel, which no header tells; N 0 means none
+	Global    Rate            // of requests with the bot's token, interaction routes excepted
+	Invalid   int             // 401, 403 and 429 (not shared) in ten minutes before Cloudflare shuts the door
+	Ban       time.Duration   // for how long
+	Routes    map[string]Rate // by route
+	Default   Rate            // of routes that are not in Routes; N 0 means none
+	Renames   Rate            // of each thread, which no header tells; N 0 means none
+	Creations Rate            // of commands, in each server and everywhere; N 0 means none
+	Old       Rate            // of edits of messages older than an hour in a channel, which no header tells; N 0 means none
 }
 
 // DefaultLimits are the documented ones, with buckets of the usual size.
 func DefaultLimits() *Limits {
 	webhook := Rate{5, 2 * time.Second}
 	return &Limits{
-		Global:  Rate{50, time.Second},
-		Invalid: 10_000,
-		Ban:     invalidFor,
-		Default: Rate{10, time.Second},
-		Renames: Rate{2, 10 * time.Minute},
-		Old:     Rate{3, 20 * time.Second},
+		Global:    Rate{50, time.Second},
+		Invalid:   10_000,
+		Ban:       invalidFor,
+		Default:   Rate{10, time.Second},
+		Renames:   Rate{2, 10 * time.Minute},
+		Old:       Rate{3, 20 * time.Second},
+		Creations: Rate{200, 24 * time.Hour},
 		Routes: map[string]Rate{
 			"POST /channels/{channel_id}/messages":                {5, 5 * time.Second},
 			"PATCH /channels/{channel_id}/messages/{message_id}":  {5, 5 * time.Second},
@@ -62,6 +64,9 @@ func DefaultLimits() *Limits {
 // many those are is not documented: https://github.com/discord/discord-api-docs/issues/4413.
 const codeOldEdits = 30046
 
+// codeCreations is the code of a 429 for too many new commands in a day.
+const codeCreations = 30034
+
 // NoLimits has no bucket at all.
 func NoLimits() *Limits { return &Limits{} }
 
@@ -73,11 +78,25 @@ type bucket struct {
 
 // take uses one of a rate, and reports whether there was one.
 func (b *bucket) take(rate Rate, now time.Time) bool {
+	b.renew(rate, now)
+	b.used++
+	return b.used <= rate.N
+}
+
+// takeAll uses n of a rate, or none if there are not so many.
+func (b *bucket) takeAll(n int, rate Rate, now time.Time) bool {
+	b.renew(rate, now)
+	if b.used+n > rate.N {
+		return false
+	}
+	b.used += n
+	return true
+}
+
+func (b *bucket) renew(rate Rate, now time.Time) {
 	if now.Sub(b.start) >= rate.Per || now.Before(b.start) {
 		b.used, b.start = 0, now
 	}
-	b.used++
-	return b.used <= rate.N
 }
 
 // wait returns how long until the window ends.

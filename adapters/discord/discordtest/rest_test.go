@@ -249,6 +249,40 @@ func TestWhatACommandMayBe(t *testing.T) {
 	}
 }
 
+// Of new commands Discord takes 200 a day in each place; a change of a command is none,
+// but for a change of its name.
+func TestCreationsOfCommands(t *testing.T) {
+	s := newStage(t, discordtest.Options{Limits: &discordtest.Limits{Creations: discordtest.Rate{N: 3, Per: 24 * time.Hour}}, Lenient: true})
+	everywhere := "/applications/" + s.d.Application() + "/commands"
+	put := func(path string, status int, description string, names ...string) {
+		t.Helper()
+		list := []object{}
+		for _, name := range names {
+			list = append(list, object{"name": name, "description": description})
+		}
+		var codes []int
+		if status == 429 {
+			codes = []int{30034}
+		}
+		s.b.do("PUT", path, list).want(t, status, codes...)
+	}
+	s.d.Advance(24 * time.Hour) // the stage has made some
+	put(everywhere, 200, "d", "a", "b")
+	for range 5 {
+		put(everywhere, 200, "another", "a", "b")
+	}
+	put(everywhere, 200, "d", "a", "c")
+	put(everywhere, 429, "d", "a", "d")
+	if n := len(s.b.do("GET", everywhere, nil).want(t, 200).list); n != 2 {
+		t.Errorf("%d commands are left", n)
+	}
+	put(everywhere, 200, "d", "a")
+	put(everywhere, 429, "d", "a", "c") // it was there before
+	put("/applications/"+s.d.Application()+"/guilds/"+s.club.ID()+"/commands", 200, "d", "a", "b", "c")
+	s.d.Advance(24 * time.Hour)
+	put(everywhere, 200, "d", "a", "c")
+}
+
 func TestPicturesAndTheirEdits(t *testing.T) {
 	s := newStage(t, discordtest.Options{})
 	a := s.b.do("POST", s.messages(), object{"content": "x", "attachments": []object{

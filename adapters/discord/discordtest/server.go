@@ -71,6 +71,7 @@ type Server struct {
 	channels      map[string]*channel
 	commands      map[string][]object     // by guild id, "" for the global ones
 	commandWrites int                     // requests that changed commands
+	creations     map[string]*bucket      // of commands, by guild id, "" for the global ones
 	tokens        map[string]*interaction // by token
 	asked         []*interaction          // the same, oldest first
 	holding       bool
@@ -114,9 +115,9 @@ func New(t TB, o Options) *Server {
 		people:   map[string]*Person{},
 		guilds:   map[string]*guild{},
 		channels: map[string]*channel{},
-		commands: map[string][]object{},
-		counts:   map[string]int{},
-		gateway:  gateway{left: o.Identifies, sessions: map[string]*Session{}, started: map[int]time.Time{}},
+		commands: map[string][]object{}, creations: map[string]*bucket{},
+		counts:  map[string]int{},
+		gateway: gateway{left: o.Identifies, sessions: map[string]*Session{}, started: map[int]time.Time{}},
 	}
 	s.reset()
 	if o.Lax {
