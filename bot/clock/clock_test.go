@@ -1191,3 +1191,34 @@ func TestClockWords(t *testing.T) {
 		}
 	}
 }
+
+// Until when a player has time is said in the same words for as long as they have that
+// time, whenever the clock is read.
+func TestUntil(t *testing.T) {
+	const until = "until Wed 4 Nov 12:00 UTC"
+	for _, x := range []struct {
+		control, from, to string // when it is read first and last
+		want              string
+		plain             bool
+	}{
+		{"2d", "2 Nov 12:00", "4 Nov 11:59", until, true},
+		{"fischer 2d+1d max 9d", "2 Nov 12:00", "4 Nov 11:59", until, true},
+		{"absolute 2d vacation 20", "2 Nov 12:00", "4 Nov 11:59", until, false},
+		{"absolute 2d vacation 20", "4 Nov 12:00", "24 Nov 11:00", "on vacation until Tue 24 Nov 12:00 UTC", false},
+		{"canadian 2d 10/3d", "2 Nov 12:00", "4 Nov 11:59", until + ", then 10 turns in 3 days", false},
+		{"canadian 2d 10/3d", "4 Nov 12:00", "7 Nov 11:59", "until Sat 7 Nov 12:00 UTC for 10 turns", false},
+		{"byoyomi 2d 2x12h", "2 Nov 12:00", "4 Nov 11:59", until + ", then 2 periods of 12 hours", false},
+		{"byoyomi 2d 2x12h", "4 Nov 12:00", "4 Nov 23:59", "until Thu 5 Nov 00:00 UTC, then 1 more period of 12 hours", false},
+		{"byoyomi 2d 2x12h", "5 Nov 00:00", "5 Nov 11:59", "until Thu 5 Nov 12:00 UTC, the last period", false},
+		{"5d weekends", "2 Nov 12:00", "9 Nov 11:59", "until Mon 9 Nov 12:00 UTC", true},
+	} {
+		c := control(t, x.control)
+		began := event(t, 1, "2 Nov 12:00 | start")
+		for at, end := clockTime26(t, strings.Fields(x.from)), clockTime26(t, strings.Fields(x.to)); !at.After(end); at = at.Add(47 * time.Minute) {
+			says, plain := c.Read([]Event{began}, at).Until(c)
+			if got := english(says); got != x.want || plain != x.plain {
+				t.Errorf("%s at %s: %q, plain %v", x.control, at, got, plain)
+			}
+		}
+	}
+}
