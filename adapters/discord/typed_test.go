@@ -160,6 +160,23 @@ func TestRoleMentioned(t *testing.T) {
 	}
 }
 
+// When the bot is let into a server again it has another role there.
+func TestNewRoleMentioned(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		thread := c.begin(t)
+		for range 2 {
+			c.write(c.alice, thread, "<@&"+c.guild.BotRole()+"> C3")
+			if m := thread.Last(); m.Content != wordRole {
+				t.Errorf("answered %q", m.Content)
+			}
+			c.passes(2 * time.Minute)
+			c.guild.Kick()
+			c.guild.Invite()
+			c.passes(serversEvery)
+		}
+	})
+}
+
 // A reply asks one player to confirm, but everybody reads it: it has no button that the
 // opponent could press, and names the command. In direct messages there is nobody else.
 func TestConfirmedByNobodyElse(t *testing.T) {

@@ -70,10 +70,13 @@ func (g *Guild) Kick() {
 	})
 }
 
-// Invite brings the bot back in.
+// Invite brings the bot back in, with a new role of its own.
 func (g *Guild) Invite() {
 	g.s.locked(func() {
 		if !g.g.botIn {
+			again := *g.g.botRole
+			again.id = g.s.newID()
+			g.g.botRole = &again
 			g.s.join(g.g)
 		}
 	})
