@@ -59,7 +59,7 @@ func (r *pair) boards() (events []id.EventID, names map[id.EventID]string) {
 func TestAgreedCount(t *testing.T) {
 	for name, encrypted := range map[string]bool{"plain": false, "encrypted": true} {
 		t.Run(name, func(t *testing.T) {
-			inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+			matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
 				c := lively(t, s)
 				p := c.through()
 				c.start()

@@ -68,7 +68,7 @@ func (a *Adapter) owes(ctx context.Context, at, in outbox.Receipt, p outbox.Post
 	if err != nil || p.Private || p.Under == "" {
 		return owes, err
 	}
-	if p.State != match.Ended {
+	if p.Kind != match.Show || p.State != match.Ended { // nothing comes after the last board
 		owes = append(owes, outbox.Owes{Kind: outbox.Clear, Key: string(at), Target: at})
 	}
 	if room, _ := readReceipt(p.Under); p.Kind == match.Show && p.Under != string(at) && room == roomOf(at) {

@@ -32,7 +32,7 @@ func TestReactionToAnOldBoard(t *testing.T) {
 // a board without a thread go when something newer of the game is shown. What is offered
 // again comes again, also if the bot is killed meanwhile.
 func TestMootReactions(t *testing.T) {
-	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
 		c.start()
 		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
@@ -77,6 +77,11 @@ func TestMootReactions(t *testing.T) {
 		anna.Reacts(anna.at, root, "🏳️")
 		bob.asks(root, "!resign confirm:yes")
 		offers(anna, root, "🔁")
+		anna.asks(root, "!rematch")
+		question = anna.reads("would like a rematch").ID
+		offers(anna, question, "✅ ❌")
+		bob.asks(root, "!decline")
+		offers(anna, question, "")
 
 		at := anna.Makes(matrixtest.Room{Direct: true, Invite: []id.UserID{c.user.ID}})
 		anna.Await(at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
