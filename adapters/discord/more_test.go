@@ -20,6 +20,9 @@ func (c *club) more(who *discordtest.Person, in *discordtest.Channel) *discordte
 			board = m
 		}
 	}
+	if last := board.Controls[len(board.Controls)-1].Label; last != "More…" {
+		c.Errorf("below a board %s comes last", last)
+	}
 	c.passes(time.Minute) // nobody is too quick
 	i := who.Press(board, "More…")
 	m := c.ok(i)
