@@ -103,22 +103,22 @@ func clocks(q *question) Answer {
 	}
 	r := q.pos.Reading(now)
 	left := func(c rules.Color) Text { return say("clock.left", text.Color(c), r.Left(c).Text(m.Clock)) }
-	standing := []Text{left(rules.Black), left(rules.White)}
+	both := []Text{left(rules.Black), left(rules.White)}
 	switch {
 	case r.Paused:
-		return q.answer(control, standing[0], standing[1], say("clock.paused"))
+		return q.answer(control, text.Lines(both...), say("clock.paused"))
 	case r.Flagged != rules.None:
-		return q.answer(control, standing[0], standing[1], say("clock.flagged", text.Color(r.Flagged)))
+		return q.answer(control, text.Lines(both...), say("clock.flagged", text.Color(r.Flagged)))
 	case r.Deadline.IsZero():
-		return q.answer(control, standing[0], standing[1])
+		return q.answer(control, text.Lines(both...))
 	}
 	deadline := say("clock.deadline", text.Color(r.ToPlay), clock.InstantText(r.Deadline, now))
-	live := slices.Clone(standing)
+	live := slices.Clone(both)
 	if until, plain := r.Until(m.Clock); plain {
 		live[r.ToPlay-rules.Black] = deadline
 	} else {
 		live[r.ToPlay-rules.Black] = say("clock.left", text.Color(r.ToPlay), until)
 		live = append(live, deadline)
 	}
-	return q.answer(control, text.Running(text.Lines(live...), text.Lines(append(standing, deadline)...)))
+	return q.answer(control, text.Running(text.Lines(live...), text.Lines(append(both, deadline)...)))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 )
 
-// Nobody challenges a bot, which could never join: the person alone hears what to do.
+// A bot could never join, so nobody can challenge one: the person alone reads what to do.
 func TestBotsAreNotChallenged(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		c.settle() // until the commands are registered, which the answers mention

@@ -63,8 +63,8 @@ func TestCommandsOfOneServerAreTakenAway(t *testing.T) {
 	})
 }
 
-// Who names a server in discord.guild after a start without it does not see every command
-// twice there, and nothing is written where nothing is left.
+// A server that is named in discord.guild after a start without it does not show every
+// command twice, and nothing is written where nothing is left.
 func TestGlobalCommandsAreTakenAway(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})

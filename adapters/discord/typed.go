@@ -84,7 +84,7 @@ func unaddressed(text string, mentions ...string) (rest string, found bool) {
 }
 
 // byRole reads a message that mentions roles. Discord offers the bot's own role beside the
-// bot itself: who chooses that means the bot.
+// bot itself, and people who choose it mean the bot.
 func (a *Adapter) byRole(ctx context.Context, m *message) error {
 	own, known := a.roles.Get(m.Guild)
 	if !known {
@@ -185,7 +185,7 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 
 // trouble returns the answer of the adapter's own to a request that was not asked, or not
 // answered, in the language of the place. It is empty while the last such reply to the
-// person stands: whoever writes much reads it once.
+// person stands, so that a burst of messages gets one.
 func (a *Adapter) trouble(ctx context.Context, r bot.Request, english string) bot.Answer {
 	key, now := r.Who.ID+" "+english, time.Now()
 	if until, ok := a.told.Get(key); ok && now.Before(until) {

@@ -122,8 +122,8 @@ func TestAddressed(t *testing.T) {
 	})
 }
 
-// Discord offers the bot's own role beside the bot: who chooses that means the bot. What
-// such a message says, Discord shows only to a bot that may read all messages.
+// Discord offers the bot's own role beside the bot, and people who choose it mean the bot.
+// Discord shows such a message only to a bot that may read all messages.
 func TestRoleMentioned(t *testing.T) {
 	for _, reads := range []bool{true, false} {
 		t.Run(fmt.Sprint("reads messages: ", reads), func(t *testing.T) {
@@ -337,7 +337,7 @@ func TestUnaddressed(t *testing.T) {
 	}
 }
 
-// Whoever writes too fast, or while the bot is in trouble, reads so once for each burst,
+// People who write too fast, or while the bot is in trouble, are told once for each burst,
 // in the language of the room.
 func TestTypedTooFast(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
