@@ -135,16 +135,20 @@ func TestDiscordgo(t *testing.T) {
 	}
 
 	// It comes back after a cut and after op 7, and loses nothing.
-	for _, part := range []func(*discordtest.Session){(*discordtest.Session).Cut, (*discordtest.Session).Reconnect} {
+	// A first heartbeat of discordgo's that finds its connection closed closes the next
+	// one, with the code that ends the session, and connects once more.
+	beaten := func() *discordtest.Session {
 		d.WaitSessions(1)
-		for len(read) > 0 {
-			<-read
-		}
 		session := d.Sessions()[0]
-		// A first heartbeat of discordgo's that finds its connection closed closes the
-		// next one, with the code that ends the session.
 		if !session.WaitBeat() {
 			t.Fatal("no heartbeat")
+		}
+		return session
+	}
+	for _, part := range []func(*discordtest.Session){(*discordtest.Session).Cut, (*discordtest.Session).Reconnect} {
+		session := beaten()
+		for len(read) > 0 {
+			<-read
 		}
 		session.Deafen() // so that this is missed for certain
 		alice.Say(room, "Are you there?")
@@ -156,6 +160,7 @@ func TestDiscordgo(t *testing.T) {
 			}
 		}
 	}
+	beaten() // before it is closed
 	close(failed)
 	for err := range failed {
 		t.Error(err)
