@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // The first of two players who accept a count is told in a line: the newest board
@@ -63,4 +64,29 @@ func (k *talk) status(t *testing.T, game match.GameID) string {
 	s, err := k.bot.Scene(t.Context(), game, m.Seq)
 	must(t, err)
 	return strings.Join(bot.HowItStands(s), "\n")
+}
+
+// Of two who accept that there is no result the first is told in a line, too, and the status
+// says who has; the last changes the board.
+func TestFirstAcceptsNoResult(t *testing.T) {
+	k := newTalk(t)
+	var board outbox.Post
+	for _, line := range []string{"ada> /new japanese 2x1 komi:0 opponent:bob", "bob> /join", "ada> /place A1", "bob> /place B1", "ada> /pass", "bob> /pass", "ada> /resume",
+		"ada> /place A1", "bob> /pass", "ada> /pass", "bob> /resume", "bob> /place B1", "ada> /pass", "bob> /pass", "ada> /resume", "ada> /place A1"} {
+		who, text, _ := strings.Cut(line, "> ")
+		if _, posts := k.say(t, who, text); len(posts) > 0 {
+			board = posts[0]
+		}
+	}
+	_, told := k.say(t, "ada", "/accept no-result")
+	if len(told) != 1 || told[0].Kind != match.Notice || !told[0].Instead || told[0].Notify[0].Name != "Bob" || !strings.HasPrefix(told[0].Text, "Ada accepts that the game ends without a result. ") {
+		t.Fatalf("after the first: %+v", told)
+	}
+	if status := k.status(t, board.Game); !strings.Contains(status, "White to play · Black has accepted") {
+		t.Errorf("the status does not say who has accepted: %q", status)
+	}
+	_, last := k.say(t, "bob", "/accept no-result")
+	if len(last) == 0 || last[0].Kind != match.Show || !last[0].Agreed {
+		t.Errorf("after the second: %+v", last)
+	}
 }

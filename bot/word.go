@@ -99,13 +99,14 @@ func (b *Bot) ofGame(ctx context.Context, o outbox.Claimed, p *outbox.Post, m ma
 	return o.Texts, err
 }
 
-// acceptance reports whether the last event is that somebody accepted the count.
+// acceptance reports whether the last event is that somebody accepted the count, or that
+// there is no result.
 func acceptance(p *match.Position) bool {
 	if len(p.Lines) == 0 {
 		return false
 	}
 	last := p.Lines[len(p.Lines)-1]
-	return last.Seq == len(p.Events) && last.Turn.Kind == rules.AcceptScore
+	return last.Seq == len(p.Events) && (last.Turn.Kind == rules.AcceptScore || last.Turn.Kind == rules.NoResult)
 }
 
 // several reports whether there are other games in the place where a board is shown.

@@ -48,6 +48,7 @@ func (w *Words) scene(g *rules.Game, n Names, counted bool) Scene {
 		s.Next = fmt.Sprintf(w.ToPlay, w.color(g.ToPlay()))
 		s.Black.Due, s.White.Due = g.ToPlay() == rules.Black, g.ToPlay() == rules.White
 		s.Ko = ko(g)
+		s.Black.Accepted, s.White.Accepted = g.AcceptedNoResult(rules.Black), g.AcceptedNoResult(rules.White)
 		if g.Rules().Has(rules.Draw) {
 			if rules.BlackMayDeclareDraw.Is(g) {
 				s.Black.Right = w.MayDraw

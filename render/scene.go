@@ -128,7 +128,7 @@ type Player struct {
 	Name     string
 	Total    rules.Points // in half points
 	Due      bool         // the next turn or answer is theirs
-	Accepted bool         // they have accepted the marks as they are
+	Accepted bool         // they have accepted the marks as they are, or that there is no result
 	Right    string       // what they alone may do: "may draw"
 	Bowl     Bowl
 }

@@ -96,8 +96,8 @@ func (in *Input) unmoved(seq string) bool {
 			if in.Request.Command == "clock" {
 				return false
 			}
-		case "turn": // the first of two who accept the count
-			if t, err := rules.ParseTurn(args, in.Match.Setup.W, in.Match.Setup.H); err != nil || t.Kind != rules.AcceptScore {
+		case "turn": // the first of two who accept
+			if t, err := rules.ParseTurn(args, in.Match.Setup.W, in.Match.Setup.H); err != nil || t.Kind != rules.AcceptScore && t.Kind != rules.NoResult {
 				return false
 			}
 		case "ask", "deny":

@@ -97,7 +97,10 @@ func Accept(in *Input) Step {
 		if black, white := in.colors(); black && white {
 			return in.play(rules.Turn{Kind: rules.NoResult, By: rules.Black}, rules.Turn{Kind: rules.NoResult, By: rules.White})
 		}
-		return in.play(rules.Turn{Kind: rules.NoResult, By: by})
+		if g.AcceptedNoResult(by) {
+			return in.Refuse(say("accepted.already", named(in.Match.Seat(by.Opponent()))))
+		}
+		return in.accept(rules.NoResult, by, "accepted.no.result")
 	case g.Phase() == rules.Settling:
 		black, white := in.colors()
 		if black && white {
@@ -106,7 +109,7 @@ func Accept(in *Input) Step {
 		if g.HasAgreed(by) {
 			return in.Refuse(say("accepted.already", named(in.Match.Seat(by.Opponent()))))
 		}
-		return in.accept(by)
+		return in.accept(rules.AcceptScore, by, "accepted")
 	case g.Rules().Has(rules.AcceptSuggestion):
 		return in.play(rules.Turn{Kind: rules.AcceptSuggestion, By: by})
 	case g.Rules().Has(rules.AcceptScore):
@@ -115,15 +118,16 @@ func Accept(in *Input) Step {
 	return in.Refuse(in.noAgreement(g.Rules()))
 }
 
-// accept accepts the count for a player. After the first of two the step posts only a
-// line: the board does not change, and the controls below it stay valid.
-func (in *Input) accept(by rules.Color) Step {
-	s := in.play(rules.Turn{Kind: rules.AcceptScore, By: by})
+// accept accepts the count, or that there is no result, for a player. After the first of
+// two the step posts only a line: the board does not change, and the controls below it stay
+// valid.
+func (in *Input) accept(kind rules.Kind, by rules.Color, key string) Step {
+	s := in.play(rules.Turn{Kind: kind, By: by})
 	if s.After == nil || s.After.Over() {
 		return s
 	}
 	other := in.Match.Seat(by.Opponent())
-	s = in.step([]string{s.Events[0].Body}, []text.Message{say("accepted", named(in.By), text.Called(string(other)))}, nil)
+	s = in.step([]string{s.Events[0].Body}, []text.Message{say(key, named(in.By), text.Called(string(other)))}, nil)
 	in.notify(&s, other)
 	return s
 }

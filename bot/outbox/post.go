@@ -24,7 +24,7 @@ type Post struct {
 	Replaces string      // receipt of the message that this one replaces
 	Under    string      // receipt of the first message of the game, in whose thread this one belongs; empty: none, or Where names the thread
 	Previous string      // receipt of the last post of the kind Show; may be empty. A new board invalidates its controls
-	Agreed   bool        // a board that shows what Previous shows, with the count that both have agreed on; Previous may be changed into it
+	Agreed   bool        // a board that shows what Previous shows, with the end that both have accepted; Previous may be changed into it
 	Opening  string      // for the notice that a game has begun: receipt of the game's first message, which may be changed to say so; may be empty
 	Instead  bool        // a notice with the state of the game instead of a board
 	Notify   []User

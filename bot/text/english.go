@@ -204,6 +204,7 @@ var english = map[string]string{
 	"paused":                      "The clocks of game {0} are paused.",
 	"unpaused":                    "{0} starts the clocks of game {1} again.",
 	"accepted":                    "{0} accepts the count. {1}, your turn: {/accept} it too, or change the marks with {/dead}.",
+	"accepted.no.result":          "{0} accepts that the game ends without a result. {1}: {/accept no-result:yes} ends it, any turn plays on.",
 	"accept.again":                "The marks have changed, so {0} has to accept again.",
 	"branch.already":              "Game {0} is in a trial already. To go back to the count: {/dispute back:yes}",
 	"branch.none":                 "There is no trial in game {0}: nothing to go back from.",
