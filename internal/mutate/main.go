@@ -28,7 +28,7 @@ var folders = []string{"rules", "rules/sgf"}
 
 // judge are the files of the judge, which tries at random: a change there makes it
 // judge a little worse, and only many games would show that.
-var judge = map[string]bool{"rules/estimate.go": true, "rules/playout.go": true, "rules/policy.go": true, "rules/trial.go": true}
+var judge = map[string]bool{"rules/dead.go": true, "rules/estimate.go": true, "rules/playout.go": true, "rules/policy.go": true, "rules/trial.go": true}
 
 // slow are the tests that take a second or more, and never those of the judge and those that
 // only read large or many records.

@@ -43,6 +43,13 @@ func TestBracketsWithinCharacters(t *testing.T) {
 	}
 }
 
+// The euro, a single byte of GBK, leaves the bracket after it alone.
+func TestBracketAfterAByte(t *testing.T) {
+	if rec := read(t, "(;CA[GBK]SZ[9]PB[\xc1\xd6\x80];B[ee])"); rec.Info.Black != "林€" {
+		t.Errorf("%q", rec.Info.Black)
+	}
+}
+
 // What does not say how it is encoded is recognized, and that is said.
 func TestEncodings(t *testing.T) {
 	const unsaid = "the record does not name its encoding: it is read as "

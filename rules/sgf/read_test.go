@@ -539,3 +539,34 @@ func TestSpelledTurns(t *testing.T) {
 		}
 	}
 }
+
+// A record may end anywhere: within a name, a value, a character.
+func TestCutAnywhere(t *testing.T) {
+	for _, text := range []string{
+		"(;GM[1]SZ[9]Komi[6.5]PB[Ada [2d]]C[a [b] \\] c](;B1[ee]KO;W[cc]CoMment[x])(;B[aa]))",
+		"(;CA[GBK]SZ[9]PB[\xc1\xd6\xba\xa3\x80]PW[x];B[ee];W[cc])",
+		"> GM[1]SZ[9];B[ee](B[aa])",
+		"(;SZ[9]C[[abc",
+	} {
+		for n := range len(text) + 1 {
+			rec, err := Read(strings.NewReader(text[:n]))
+			if (rec == nil) == (err == nil) {
+				t.Errorf("%q: %v, %v", text[:n], rec, err)
+			}
+		}
+	}
+}
+
+// What somebody says of properties is no record, and one that lacks its first bracket has
+// more than the variation that follows.
+func TestWhereARecordBegins(t *testing.T) {
+	for _, text := range []string{"PB[x] is the property for Black", "see C[this]; and B[that]"} {
+		if rec, err := Read(strings.NewReader(text)); !errors.Is(err, ErrNoRecord) {
+			t.Errorf("%q: %+v, %v", text, rec, err)
+		}
+	}
+	rec := read(t, "SZ[9];B[ee](B[aa])")
+	if rec.Setup.W != 9 || len(rec.Turns) == 0 || rec.Turns[0].At.String() != "E5" {
+		t.Errorf("%+v", rec)
+	}
+}
