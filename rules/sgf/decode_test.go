@@ -150,6 +150,10 @@ func TestRepairs(t *testing.T) {
 		"(;SZ[9](;C[a]))(;SZ[9];B[ee])":                                       " / ",
 		"(;SZ[9](;B[ee])(;C[a]))":                                             "B place E5 / ",
 		"(;SZ\\[9\\]PB\\[a\\];B\\[ee\\];W\\[gc\\])":                           "B place E5, W place G7 / the backslashes before all brackets are left out",
+		"SZ[9]GM[1];B[ee](;W[gc])(;W[cc]))":                                   "B place E5, W place G7 / the record does not begin with a bracket",
+		"(GM[1]SZ[9])":                                                        " / the first node does not begin with a semicolon",
+		"(;SZ\\[9\\];B\\[ee\\])\\":                                            "B place E5 / the backslashes before all brackets are left out",
+		"> (;SZ[9]\n> ;B[ee])":                                                "B place E5 / the record is quoted: the marks before its lines are left out",
 		";SZ[9];B[ee];W[gc])":                                                 "B place E5, W place G7 / the record does not begin with a bracket",
 		"GM[1]SZ[9]\n;B[ee]\n;W[gc]\n":                                        "B place E5, W place G7 / the record does not begin with a bracket; the record ends before its brackets close",
 		"a mail:\n;SZ[9];B[ee](;W[gc])(;W[cc]))":                              "B place E5, W place G7 / the record does not begin with a bracket",
@@ -288,5 +292,43 @@ func TestKomi(t *testing.T) {
 		if got != want {
 			t.Errorf("KM[%s] is %s, want %s", value, got, want)
 		}
+	}
+}
+
+// Bytes that are no UTF-8 become U+FFFD, one for each run of them.
+func TestValid(t *testing.T) {
+	for _, text := range []string{"", "abc", "李昌镐", "\xff", "\xff\xff a", "a\xe6\x9d", "\xe6\x9d李\xe6", "\xff\ufffd\xff", "a\xffb\xff\xffc"} {
+		if got, want := string(valid([]byte(text))), strings.ToValidUTF8(text, "\ufffd"); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A character that would have a bracket or a backslash as its second byte is not there, and all
+// others are.
+func TestGuarded(t *testing.T) {
+	for _, x := range []struct {
+		encoding   encoding.Encoding
+		text, want string
+	}{
+		{japanese.ShiftJIS, "", ""}, {japanese.ShiftJIS, "\x81", "\x81"}, {japanese.ShiftJIS, "a]\x81]", "a]?]"}, {japanese.ShiftJIS, "\x81\x81]", "\x81\x81]"},
+		{japanese.ShiftJIS, "\x83\\\x83[\x83Z", "?\\?[\x83Z"}, {japanese.ShiftJIS, "\xa0]\xb1]\xdf]\xe0]", "\xa0]\xb1]\xdf]?]"}, {japanese.ShiftJIS, "\x80]\xff]", "\x80]\xff]"},
+		{simplifiedchinese.GB18030, "\x80]\xb1]\xff]\xb1\xb1]", "\x80]?]\xff]\xb1\xb1]"}, {traditionalchinese.Big5, "\xa5\\\xa5a", "?\\\xa5a"},
+	} {
+		if got := string(guarded([]byte(x.text), x.encoding)); got != x.want {
+			t.Errorf("%q: %q, want %q", x.text, got, x.want)
+		}
+	}
+}
+
+// Signs of one byte that become three find room, however many there are.
+func TestDecodedGrows(t *testing.T) {
+	kana := strings.Repeat("ｱｲｳ", 1000)
+	if got := string(decoded(nil, []byte(encoded(t, japanese.ShiftJIS, kana)), japanese.ShiftJIS)); got != kana {
+		t.Errorf("%d bytes of %d", len(got), len(kana))
+	}
+	buffer := make([]byte, 0, 100)
+	if got := decoded(buffer, []byte("ab"), charmap.Windows1252); string(got) != "ab" || &got[0] != &buffer[:1][0] {
+		t.Errorf("%q, not in the buffer", got)
 	}
 }

@@ -129,11 +129,10 @@ func tells(name []byte) bool {
 // spaced returns the property of two letters that a space divides, "S Z[9]", and its length; 0 if
 // a text does not begin with one.
 func (s *spellings) spaced(text []byte) (prop string, n int) {
-	if len(text) < 4 || text[1] != ' ' || !isCapital(text[0]) || !isCapital(text[2]) || text[3] != '[' {
+	if len(text) < 4 || text[1] != ' ' || text[3] != '[' {
 		return "", 0
 	}
-	prop = known[string(text[0])+string(text[2])]
-	if prop == "" {
+	if prop = known[string(text[0])+string(text[2])]; prop == "" {
 		return "", 0
 	}
 	s.name, s.means = text[:3], prop
@@ -163,7 +162,7 @@ func (s *spellings) of(prop string, value []byte, first bool) string {
 		prop, s.means = legal, legal // "Bl" for Black, and not for his time
 	}
 	if prop == "B" || prop == "W" {
-		if first && len(name) == len("Black") && isPlayer(simpleText(string(value[:min(len(value), 8)]))) {
+		if first && (strings.EqualFold(string(name), "black") || strings.EqualFold(string(name), "white")) && isPlayer(simpleText(string(value[:min(len(value), 8)]))) {
 			prop, s.means = "P"+prop, "P"+prop
 		} else if s.means == string(ident(name)) {
 			return prop // as it was legal
@@ -251,4 +250,4 @@ func ident(name []byte) []byte {
 	return bytes.ToUpper(name)
 }
 
-func isCapital(c byte) bool { return c >= 'A' && c <= 'Z' }
+func isCapital(c byte) bool { return c >= 'A' && c < 'Z' }

@@ -8,6 +8,14 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
+// many returns properties of as many unknown names.
+func many(n int) (s string) {
+	for i := range n {
+		s += "sizes" + strings.Repeat("a", i) + "[x]"
+	}
+	return s
+}
+
 // Properties that programs and people call by other names are understood, and that is
 // said; what may be one of the board or a move is not passed over without a word.
 func TestNamesOfProperties(t *testing.T) {
@@ -42,6 +50,11 @@ func TestNamesOfProperties(t *testing.T) {
 		"(;SZ[9];Move[ee]Stone[gc])":                                      "9×9 komi 0: ; " + passed + "Move, Stone; no move is read, and these properties are unknown: Stone",
 		"(;SZ[9][19]KM[6.5]KM[7.5];B[ee]RU[Japanese]KM[6.5])":             "9×9 komi 6½ japanese: B place E5; SZ has several values: 9 is read; KM has several values: 6.5 is read",
 		"(;SZ[9]HA[0]HA[0]SZ[ 9 ][];B[ee])":                               "9×9 komi 0: B place E5",
+		"(;SZ[9];X[aa])":                                                  "9×9 komi 0: ; no move is read, and these properties are unknown: X",
+		"(;SZ[9]sizeB[xy];B[ee])":                                         "9×9 komi 0: ; stopped: move 1: [xy] is not on the board of 9×9",
+		"(;SZ[9]sizeB[xyz];B[ee])":                                        "9×9 komi 0: ; stopped: move 1: [xyz] is not a point",
+		"(;SZ[9];Bl[aa])":                                                 "9×9 komi 0: B place A9",
+		"(;SZ[9]" + many(13) + ")":                                        "9×9 komi 0: ; " + passed + "sizes, sizesa, sizesaa, sizesaaa, sizesaaaa, sizesaaaaa, sizesaaaaaa, sizesaaaaaaa, sizesaaaaaaaa, sizesaaaaaaaaa, sizesaaaaaaaaaa, sizesaaaaaaaaaaa",
 		"(;SZ[9];X[ee];O[gc];X[cc])":                                      "9×9 komi 0: ; no move is read, and these properties are unknown: X, O",
 		"(;SZ[9];Zug[ee];Zug[gc];CR[gc])":                                 "9×9 komi 0: ; no move is read, and these properties are unknown: Zug",
 		"(;SZ[9]X[ee];LB[gc];CR[cc];TR[dd])":                              "9×9 komi 0: ",

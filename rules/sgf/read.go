@@ -671,7 +671,7 @@ func (rd *reader) handicap() {
 		unknown()
 		return
 	case run == missing:
-	case bare && (len(rec.Turns) == 0 || rec.Turns[0].By == rules.White):
+	case bare && (len(rec.Turns) == 0 && rec.Stopped == nil || len(rec.Turns) > 0 && rec.Turns[0].By == rules.White):
 		ps, err := rules.HandicapPoints(rec.Setup.W, rec.Setup.H, n)
 		played := func(t Turn) bool { return t.Kind == rules.Place && slices.Contains(ps, t.At) }
 		if err != nil || slices.ContainsFunc(rec.Turns, played) {
