@@ -184,7 +184,7 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 			if n < 0 {
 				return short(line, append(repairs, names.repairs(turns)...))
 			}
-			if prop != none && !endsName(text[:i]) {
+			if prop != none && !isLetter(text[i-1]) && !endsName(text[:i]) {
 				repair(betweenValues)
 			}
 			if names.name != nil && prop != none {

@@ -274,19 +274,28 @@ func (rd *reader) headers() {
 // contradictions tells of which properties of the game the record has several values: info
 // returns the first.
 func (rd *reader) contradictions() {
-	for _, name := range []string{"SZ", "KM", "HA", "RU"} {
-		first := rd.info(name)
-		for _, n := range rd.line {
-			if slices.ContainsFunc(n, func(v value) bool {
-				text := ""
-				if v.name == name {
-					text = simpleText(string(v.text))
-				}
-				return text != "" && text != cut(first, MaxText)
-			}) {
-				rd.repair(0, says("{0} has several values: {1} is read", name, cut(first, 20)))
-				break
+	names := []string{"SZ", "KM", "HA", "RU"}
+	var first, other [4]string
+	for _, n := range rd.line {
+		for _, v := range n {
+			if len(v.name) == 1 { // a move, as most are
+				continue
 			}
+			at := slices.Index(names, v.name)
+			if at < 0 {
+				continue
+			}
+			switch text := simpleText(string(v.text)); {
+			case first[at] == "":
+				first[at] = text
+			case text != "" && text != first[at]:
+				other[at] = text
+			}
+		}
+	}
+	for at, name := range names {
+		if other[at] != "" {
+			rd.repair(0, says("{0} has several values: {1} is read", name, cut(first[at], 20)))
 		}
 	}
 }
