@@ -78,7 +78,10 @@ type spellings struct {
 	empty  []string // known ones without a value
 }
 
-const otherNames = "other names of properties are understood: {0}"
+const (
+	otherNames   = "other names of properties are understood: {0}"
+	unknownNames = "unknown properties are passed over: {0}"
+)
 
 const (
 	maxSpellings = 12 // names that are told one by one
@@ -226,7 +229,7 @@ func (s *spellings) repairs(turns int) (out []Repair) {
 		out = append(out, Repair{What: says(otherNames, strings.Join(s.read, ", "))})
 	}
 	if len(s.passed) > 0 {
-		out = append(out, Repair{What: says("unknown properties are passed over: {0}", strings.Join(s.passed, ", "))})
+		out = append(out, Repair{What: says(unknownNames, strings.Join(s.passed, ", "))})
 	}
 	if len(s.empty) > 0 {
 		out = append(out, Repair{What: says("properties without a value are passed over: {0}", strings.Join(s.empty, ", "))})

@@ -194,7 +194,7 @@ func secondLine(line []secondNode) (g secondGame, ok bool) {
 // what its properties are. The second reader does not guess.
 func guessedAt(rec *Record) bool {
 	return slices.ContainsFunc(rec.Repairs, func(r Repair) bool {
-		return slices.Contains([]string{noNode, noBracket, textBefore, tooMany, otherNames}, r.What.Text)
+		return slices.Contains([]string{noNode, noBracket, textBefore, tooMany, otherNames, unknownNames}, r.What.Text)
 	})
 }
 
