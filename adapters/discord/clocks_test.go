@@ -29,7 +29,7 @@ func TestRunningClocks(t *testing.T) {
 			"White: on vacation until " + until(22*day) + ".\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inClub(t, func(t *testing.T, c *club) {
+			inClubForDays(t, func(t *testing.T, c *club) {
 				thread := c.begin(t, opt("clock", x.clock))
 				c.place(c.alice, thread, "C3")
 				if now := time.Since(monday); now != 0 {

@@ -49,8 +49,21 @@ func inBubble(t *testing.T, test func(t *testing.T)) {
 // inClub runs a test in virtual time in a club in which the bot runs.
 func inClub(t *testing.T, test func(t *testing.T, c *club)) {
 	t.Helper()
+	inPreparedClub(t, func(*club) {}, test)
+}
+
+// inClubForDays is inClub with interactions over HTTP: a gateway would have to be told
+// every minute of so many that the bot is there.
+func inClubForDays(t *testing.T, test func(t *testing.T, c *club)) {
+	t.Helper()
+	inPreparedClub(t, (*club).overHTTP, test)
+}
+
+func inPreparedClub(t *testing.T, prepare func(*club), test func(t *testing.T, c *club)) {
+	t.Helper()
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
+		prepare(c)
 		c.start()
 		test(t, c)
 		c.stop()

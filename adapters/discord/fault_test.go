@@ -48,6 +48,7 @@ func TestRegisteringCostsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		all := len(project(bot.Commands(), false))
 		c := newClub(t, discordtest.Options{Limits: &discordtest.Limits{Creations: discordtest.Rate{N: all, Per: 24 * time.Hour}}})
+		c.overHTTP()
 		c.start()
 		for range 3 {
 			c.again()
