@@ -119,6 +119,15 @@ func TestVariants(t *testing.T) {
 	}
 }
 
+// The limits of komi are within them.
+func TestLargestKomi(t *testing.T) {
+	for text, want := range map[string]Points{"400": MaxKomi, "-400": -MaxKomi} {
+		if r := custom(t, Spec{Name: "x", Base: "aga", Komi: text}); r.Komi != want {
+			t.Errorf("%s: %v", text, r.Komi)
+		}
+	}
+}
+
 // The effects of the changed rules.
 func TestVariantsPlay(t *testing.T) {
 	play := func(name string, s string) *Game {

@@ -360,3 +360,17 @@ func TestSettledByTheResult(t *testing.T) {
 		}
 	}
 }
+
+// A board with a stone for every sixteen points is not too empty to be counted.
+func TestOpen(t *testing.T) {
+	for lines, want := range map[int]bool{4: false, 5: true} {
+		b, err := rules.NewBoard(lines, lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Put(rules.Point{X: 1, Y: 1}, rules.Black)
+		if got := open(b); got != want {
+			t.Errorf("a stone on %d×%[1]d: %v", lines, got)
+		}
+	}
+}
