@@ -355,6 +355,8 @@ func TestBadSpecs(t *testing.T) {
 			`custom ruleset x: moves, resign: the last rule must be "the opponent wins"`},
 		{Spec{Name: "x", Base: "aga", Moves: pass("when the point is empty or White passed first, play stops")},
 			`custom ruleset x: moves, pass, rule 1: "the point is empty or White passed first" cannot be a condition here: it belongs to place`},
+		{Spec{Name: "x", Base: "aga", Moves: map[string][]string{"dead": {}}},
+			`custom ruleset x: moves: "dead" is not one of place, pass, accept, button, delay, draw, resign, no-result`},
 		{Spec{Name: "x", Base: "aga", Say: []string{"the point is empty"}}, `custom ruleset x: say: "the point is empty" is not a fact that can be said`},
 		{Spec{Name: "x", Base: "aga", Closing: []string{"resign"}}, `custom ruleset x: closing: "resign": only pass and button can close a game`},
 		{Spec{Name: "x", Base: "aga", Title: "two\nlines"}, `custom ruleset x: title: must be one line of text`},

@@ -857,3 +857,17 @@ func TestBeforeDeadStonesAreLifted(t *testing.T) {
 		t.Errorf("%v, A1 is %v, before %v", g.Phase(), board.At(p), before.At(p))
 	}
 }
+
+// A game keeps nothing of its caller's.
+func TestTurnsAreCopied(t *testing.T) {
+	g := replay(t, "aga", 5, 5, 0, "C3 pass pass")
+	dead := points(t, 5, 5, "C3")
+	g, err := g.Play(Turn{Kind: MarkDead, By: Black, Dead: dead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead[0] = Point{0, 0}
+	if last := g.Log()[len(g.Log())-1]; Names(last.Dead) != "C3" {
+		t.Errorf("%v", last)
+	}
+}

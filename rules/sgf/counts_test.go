@@ -97,3 +97,17 @@ func TestRecordsTellTheirResult(t *testing.T) {
 		}
 	}
 }
+
+// Whoever names dead stones anew need not repeat which are in seki.
+func TestSekiOfTheRecord(t *testing.T) {
+	rec := read(t, "(;RU[japanese]SZ[3];B[bb];W[];B[];XS[B2]XT[accept])")
+	for _, c := range []Count{{}, {Dead: []rules.Point{}}, {Dead: []rules.Point{}, Rules: &rules.Japanese}} {
+		g, _, err := rec.Count(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := g.Score().Margin(); got != 0 {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
