@@ -111,3 +111,13 @@ func TestSekiOfTheRecord(t *testing.T) {
 		}
 	}
 }
+
+// A record with marks that its ruleset does not know is compared all the same.
+func TestCompareWithUnknownMarks(t *testing.T) {
+	rec := read(t, "(;RU[aga]SZ[9];B[ee];W[];B[];XS[E5])")
+	for _, row := range rec.Compare(Count{}) {
+		if row.Own && row.Err != nil {
+			t.Error(row.Err)
+		}
+	}
+}

@@ -33,6 +33,8 @@ func TestBracketsThatAreNotEscaped(t *testing.T) {
 		"(;SZ[9];B[ee]C[see ;B[aa];W[bb]) x];W[cc])":                        "E5 B8 / move 1" + said + "; move 2" + said, // another game, but said
 		"(;SZ[9];B[ee];W[cc]!;B[gg])":                                       "E5 C7 G3 / move 2" + stray,
 		"(;SZ[9];B/[ee];W[cc])":                                             "E5 C7 / " + stray[2:],
+		"(;SZ[9];B[ee](;W[cc])\t(;W[dd]))":                                  "E5 C7 / ",
+		`(;SZ[9];B[ee]C[x]\n`:                                               "E5 / the record ends before its brackets close",
 		"(;SZ[9];B[ee](;W[cc]) hello)":                                      "E5 C7 / move 2" + said,
 		"(;SZ[9]C[x] and so on;B[ee];W[cc])":                                "E5 C7 / " + stray[2:],
 		"(;SZ[9];B[ee]C[cut [ here];W[cc];B[gg])":                           "E5 C7 G3 / ",
