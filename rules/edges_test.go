@@ -2,6 +2,7 @@ package rules
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -869,5 +870,25 @@ func TestTurnsAreCopied(t *testing.T) {
 	dead[0] = Point{0, 0}
 	if last := g.Log()[len(g.Log())-1]; Names(last.Dead) != "C3" {
 		t.Errorf("%v", last)
+	}
+}
+
+// Games that go on from one without its dead stones do not write into each other.
+func TestSiblingsAfterLift(t *testing.T) {
+	lifted := replay(t, "aga", 5, 5, 0, "A1 B1 E5 A2 B2 E1 C1 C5").Lift(points(t, 5, 5, "E5 E1"))
+	after := func(turn Turn) *Game {
+		t.Helper()
+		turn.By = Black
+		g, err := lifted.Play(turn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	passed := after(Turn{Kind: Pass})
+	want := fmt.Sprint(passed.Entries())
+	after(Turn{At: Point{0, 0}}) // takes B1
+	if got := fmt.Sprint(passed.Entries()); got != want {
+		t.Errorf("%s, before that %s", got, want)
 	}
 }

@@ -573,3 +573,9 @@ func TestWhereARecordBegins(t *testing.T) {
 		t.Errorf("%+v", rec)
 	}
 }
+
+func TestNarrow(t *testing.T) {
+	if got := narrow("！０９ＡＺ～　日"); got != "!09AZ~ 日" {
+		t.Error(got)
+	}
+}
