@@ -59,6 +59,13 @@ func inClubForDays(t *testing.T, test func(t *testing.T, c *club)) {
 	inPreparedClub(t, (*club).overHTTP, test)
 }
 
+// inClubBothWays is inClub with interactions through the gateway, and over HTTP.
+func inClubBothWays(t *testing.T, test func(t *testing.T, c *club)) {
+	t.Helper()
+	t.Run("gateway", func(t *testing.T) { inClub(t, test) })
+	t.Run("HTTP", func(t *testing.T) { inClubForDays(t, test) })
+}
+
 func inPreparedClub(t *testing.T, prepare func(*club), test func(t *testing.T, c *club)) {
 	t.Helper()
 	bubble(t, func(t *testing.T) {
@@ -459,6 +466,18 @@ func (c *club) settle() {
 		synctest.Wait()
 		<-c.settling
 	}
+}
+
+// kept are the messages that one person alone still sees in a channel, once what can be
+// deleted is: over HTTP that may take a second try.
+func (c *club) kept(who *discordtest.Person, in *discordtest.Channel) (list []*discordtest.Message) {
+	c.passes(time.Minute)
+	for _, m := range who.Sees(in) {
+		if m.To != "" {
+			list = append(list, m)
+		}
+	}
+	return list
 }
 
 // ok is the answer to an interaction, which must have been let through, once all

@@ -175,45 +175,24 @@ func TestMessagesOfAGame(t *testing.T) {
 // A private message with a button goes when the button has done its work: where the outcome
 // is shown to everybody it is deleted, and elsewhere it leads there.
 func TestPrivateMessagesGo(t *testing.T) {
-	left := func(who *discordtest.Person, in *discordtest.Channel) (list []string) {
-		for _, m := range who.Sees(in) {
-			if m.To != "" {
-				list = append(list, m.Content)
-			}
+	inClubBothWays(t, func(t *testing.T, c *club) {
+		thread := c.begin(t)
+		sure := c.ok(c.alice.Slash(thread, "go resign"))
+		if kind, _ := c.alice.Press(sure, "Resign").First(); kind != rest.ResponseDeferUpdate {
+			t.Errorf("answered by %d", kind)
 		}
-		return list
-	}
-	for name, http := range map[string]bool{"gateway": false, "HTTP": true} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				c := newClub(t, discordtest.Options{})
-				if http {
-					c.overHTTP()
-				}
-				c.start()
-				thread := c.begin(t)
-				sure := c.ok(c.alice.Slash(thread, "go resign"))
-				if kind, _ := c.alice.Press(sure, "Resign").First(); kind != rest.ResponseDeferUpdate {
-					t.Errorf("answered by %d", kind)
-				}
-				c.passes(time.Second) // over HTTP it may take a second try
-				if got := left(c.alice, thread); len(got) != 0 {
-					t.Errorf("Alice still sees %q", got)
-				}
-				if count(thread.Messages(), says("Black resigns")) != 1 {
-					t.Errorf("nobody resigns\n%s", c.d.Transcript())
-				}
+		if got := c.kept(c.alice, thread); len(got) != 0 {
+			t.Errorf("Alice still sees %q", got[0].Content)
+		}
+		if count(thread.Messages(), says("Black resigns")) != 1 {
+			t.Errorf("nobody resigns\n%s", c.d.Transcript())
+		}
 
-				other := c.begin(t)
-				sure = c.ok(c.alice.Slash(c.room, "go resign", opt("game", 2)))
-				c.alice.Press(sure, "Resign").First()
-				c.passes(time.Second)
-				if got := left(c.alice, c.room); len(got) != 1 || !strings.HasPrefix(got[0], "See https://discord.com/channels/"+c.guild.ID()+"/"+other.ID()) {
-					t.Errorf("in the channel Alice sees %q", got)
-				}
-				c.stop()
-				c.check()
-			})
-		})
-	}
+		other := c.begin(t)
+		sure = c.ok(c.alice.Slash(c.room, "go resign", opt("game", 2)))
+		c.alice.Press(sure, "Resign").First()
+		if got := c.kept(c.alice, c.room); len(got) != 1 || !strings.HasPrefix(got[0].Content, "See https://discord.com/channels/"+c.guild.ID()+"/"+other.ID()) {
+			t.Errorf("in the channel Alice sees %+v", got)
+		}
+	})
 }

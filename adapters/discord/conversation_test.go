@@ -174,7 +174,7 @@ func (tb *table) quiet() {
 		}
 		return
 	}
-	for tb.a.asks.Waiting()+tb.a.shows.Waiting() > 0 || tb.busy.Load() > 0 { // what is shown leads to deliveries
+	for tb.a.asks.Waiting()+tb.a.shows.Waiting() > 0 || tb.busy.Load() > 0 { // answers cause deliveries
 		time.Sleep(time.Millisecond)
 	}
 }

@@ -46,104 +46,79 @@ func (c *club) picks(who *discordtest.Person, menu *discordtest.Message, entry s
 	return i
 }
 
-// kept are the messages that one person alone still sees in a channel, once what can be
-// deleted is: over HTTP that may take a second try.
-func (c *club) kept(who *discordtest.Person, in *discordtest.Channel) (list []*discordtest.Message) {
-	c.passes(time.Minute)
-	for _, m := range who.Sees(in) {
-		if m.To != "" {
-			list = append(list, m)
-		}
-	}
-	return list
-}
-
 // offered are the entries of a menu.
 func offered(m *discordtest.Message) string { return labels(m.Controls) }
-
-var bothWays = map[string]bool{"gateway": false, "HTTP": true}
 
 // A whole game by the menu: a draw is offered and declined, an earlier board shown, the
 // record taken, the game resigned. What comes of an entry takes the place of the menu, so
 // nothing of it stays.
 func TestMoreOfAGame(t *testing.T) {
-	for name, http := range bothWays {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				c := newClub(t, discordtest.Options{})
-				if http {
-					c.overHTTP()
-				}
-				c.start()
-				thread := c.begin(t)
-				c.place(c.alice, thread, "C3")
-				c.place(c.bob, thread, "B2")
-				lines := len(thread.Messages())
+	inClubBothWays(t, func(t *testing.T, c *club) {
+		thread := c.begin(t)
+		c.place(c.alice, thread, "C3")
+		c.place(c.bob, thread, "B2")
+		lines := len(thread.Messages())
 
-				menu := c.more(c.bob, thread)
-				if want := "Offer a draw | Show an earlier board…"; !strings.HasPrefix(offered(menu), want) || !strings.HasSuffix(offered(menu), "Resign | Delete the game…") {
-					t.Errorf("Bob is offered %s", offered(menu))
-				}
-				c.picks(c.bob, menu, "Offer a draw", rest.ResponseDeferUpdate)
-				question := c.shows(thread, "offers")
-				if left := c.kept(c.bob, thread); len(left) != 0 {
-					t.Errorf("Bob still sees %q", left[0].Content)
-				}
-				c.ok(c.alice.Press(question, "Decline"))
-				if n := len(thread.Messages()) - lines; n != 2 {
-					t.Errorf("%d messages for an offer and its refusal", n)
-				}
+		menu := c.more(c.bob, thread)
+		if want := "Offer a draw | Show an earlier board…"; !strings.HasPrefix(offered(menu), want) || !strings.HasSuffix(offered(menu), "Resign | Delete the game…") {
+			t.Errorf("Bob is offered %s", offered(menu))
+		}
+		c.picks(c.bob, menu, "Offer a draw", rest.ResponseDeferUpdate)
+		question := c.shows(thread, "offers")
+		if left := c.kept(c.bob, thread); len(left) != 0 {
+			t.Errorf("Bob still sees %q", left[0].Content)
+		}
+		c.ok(c.alice.Press(question, "Decline"))
+		if n := len(thread.Messages()) - lines; n != 2 {
+			t.Errorf("%d messages for an offer and its refusal", n)
+		}
 
-				i := c.picks(c.alice, c.more(c.alice, thread), "Show an earlier board…", rest.ResponseModal)
-				modal := i.Modal()
-				shown := c.alice.Submit(i, map[string]any{modal.Fields[0].CustomID: "1"})
-				m := c.ok(shown)
-				if kind, _ := shown.First(); kind != rest.ResponseUpdate || !withPicture(m) || !strings.Contains(m.Content, "Black C3") || m.To != "Alice" {
-					t.Errorf("answered by %d: %q with %d pictures for %q", kind, m.Content, len(m.Attachments), m.To)
-				}
-				if m = c.ok(c.alice.Press(m, "Move 0")); strings.Contains(m.Content, "Black C3") {
-					t.Errorf("move 0: %q", m.Content)
-				}
-				c.picks(c.alice, c.more(c.alice, thread), "SGF", rest.ResponseUpdate)
-				if left := c.kept(c.alice, thread); len(left) != 2 || len(left[1].Attachments) != 1 || left[1].Attachments[0].Name != "game-1.sgf" || len(left[1].Controls) != 0 {
-					t.Errorf("Alice sees %+v", left)
-				}
+		i := c.picks(c.alice, c.more(c.alice, thread), "Show an earlier board…", rest.ResponseModal)
+		modal := i.Modal()
+		shown := c.alice.Submit(i, map[string]any{modal.Fields[0].CustomID: "1"})
+		m := c.ok(shown)
+		if kind, _ := shown.First(); kind != rest.ResponseUpdate || !withPicture(m) || !strings.Contains(m.Content, "Black C3") || m.To != "Alice" {
+			t.Errorf("answered by %d: %q with %d pictures for %q", kind, m.Content, len(m.Attachments), m.To)
+		}
+		if m = c.ok(c.alice.Press(m, "Move 0")); strings.Contains(m.Content, "Black C3") {
+			t.Errorf("move 0: %q", m.Content)
+		}
+		c.picks(c.alice, c.more(c.alice, thread), "SGF", rest.ResponseUpdate)
+		if left := c.kept(c.alice, thread); len(left) != 2 || len(left[1].Attachments) != 1 || left[1].Attachments[0].Name != "game-1.sgf" || len(left[1].Controls) != 0 {
+			t.Errorf("Alice sees %+v", left)
+		}
 
-				old := c.more(c.bob, thread)
-				sure := c.more(c.bob, thread)
-				c.picks(c.bob, sure, "Resign", rest.ResponseUpdate)
-				if sure = sure.Now(); !strings.Contains(sure.Content, "Resign game 1? Then Alice wins.") || len(sure.Controls) != 1 {
-					t.Errorf("%q with %+v", sure.Content, sure.Controls)
-				}
-				resigns := c.bob.Press(sure, "Resign")
-				if kind, _ := resigns.First(); kind != rest.ResponseDeferUpdate {
-					t.Errorf("answered by %d", kind)
-				}
-				c.settle()
-				if !slices.ContainsFunc(thread.Messages(), func(m *discordtest.Message) bool { return withBoard(m) && strings.Contains(m.Content, "White resigns") }) {
-					t.Errorf("nobody resigns\n%s", c.d.Transcript())
-				}
-				if left := c.kept(c.bob, thread); len(left) != 1 || left[0].ID != old.ID {
-					t.Errorf("Bob sees %+v", left)
-				}
-				// A menu from before the end.
-				c.picks(c.bob, old, "Offer a draw", rest.ResponseUpdate)
-				if m := old.Now(); !strings.Contains(m.Content, "has moved on") && !strings.Contains(m.Content, "is over") || len(m.Controls) != 0 {
-					t.Errorf("after the end: %q with %+v", m.Content, m.Controls)
-				}
+		old := c.more(c.bob, thread)
+		sure := c.more(c.bob, thread)
+		c.picks(c.bob, sure, "Resign", rest.ResponseUpdate)
+		if sure = sure.Now(); !strings.Contains(sure.Content, "Resign game 1? Then Alice wins.") || len(sure.Controls) != 1 {
+			t.Errorf("%q with %+v", sure.Content, sure.Controls)
+		}
+		resigns := c.bob.Press(sure, "Resign")
+		if kind, _ := resigns.First(); kind != rest.ResponseDeferUpdate {
+			t.Errorf("answered by %d", kind)
+		}
+		c.settle()
+		if !slices.ContainsFunc(thread.Messages(), func(m *discordtest.Message) bool { return withBoard(m) && strings.Contains(m.Content, "White resigns") }) {
+			t.Errorf("nobody resigns\n%s", c.d.Transcript())
+		}
+		if left := c.kept(c.bob, thread); len(left) != 1 || left[0].ID != old.ID {
+			t.Errorf("Bob sees %+v", left)
+		}
+		// A menu from before the end.
+		c.picks(c.bob, old, "Offer a draw", rest.ResponseUpdate)
+		if m := old.Now(); !strings.Contains(m.Content, "has moved on") && !strings.Contains(m.Content, "is over") || len(m.Controls) != 0 {
+			t.Errorf("after the end: %q with %+v", m.Content, m.Controls)
+		}
 
-				i = c.picks(c.alice, c.more(c.alice, thread), "Comment on the game…", rest.ResponseModal)
-				c.alice.Submit(i, map[string]any{i.Modal().Fields[0].CustomID: strings.Repeat("Well played, Bob. ", 20)}).First()
-				c.settle()
-				c.shows(thread, "Well played, Bob.")
-				if left := c.kept(c.alice, thread); len(left) != 2 {
-					t.Errorf("Alice sees %d messages", len(left))
-				}
-				c.stop()
-				c.check()
-			})
-		})
-	}
+		i = c.picks(c.alice, c.more(c.alice, thread), "Comment on the game…", rest.ResponseModal)
+		c.alice.Submit(i, map[string]any{i.Modal().Fields[0].CustomID: strings.Repeat("Well played, Bob. ", 20)}).First()
+		c.settle()
+		c.shows(thread, "Well played, Bob.")
+		if left := c.kept(c.alice, thread); len(left) != 2 {
+			t.Errorf("Alice sees %d messages", len(left))
+		}
+	})
 }
 
 // Who looks on has questions; each reads them in their own language.

@@ -29,7 +29,8 @@ const allPosts = "posts "
 const eraseFor = 7 * 24 * time.Hour
 
 // erases owes that, for the thread in which the notice of a game's deletion was shown and
-// for the one before, if the room has moved. What else is owed of the openings is moot.
+// for the one before, if the room has moved. It drops what else is owed for
+// the openings.
 func (a *Adapter) erases(ctx context.Context, notice, in outbox.Receipt, p outbox.Post) (owes []outbox.Owes, err error) {
 	roots := []outbox.Receipt{in}
 	if p.Under != string(in) {

@@ -74,8 +74,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// What a running clock has left is said where it stays right, and where instants are
-// live, until when.
+// A running clock says how much time is left, or, on platforms that show live times,
+// until when.
 func TestRunning(t *testing.T) {
 	at := Instant(time.UnixMilli(1000), Say("plain", "Wed"))
 	said := English.Say(Say("games.due", "Ada to play", Running(Say("due.at", at), Say("left.until", Say("left", "2 days"), at))))

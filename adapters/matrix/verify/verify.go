@@ -309,7 +309,8 @@ func (v *Verifier) requested(ctx context.Context, e Event, c content) error {
 }
 
 // Refuse cancels the oldest request of somebody who is no owner, once its room has time for
-// that. Call it now and then: who asks often, or all at once, costs no more.
+// that. Call it repeatedly. It cancels one request at a time, so a flood of them
+// costs no more than one.
 func (v *Verifier) Refuse(ctx context.Context) error {
 	ctx, done := v.take(ctx)
 	defer done()
