@@ -484,7 +484,8 @@ func TestOthersAreRefused(t *testing.T) {
 			t.Errorf("%d wait", n)
 		}
 		time.Sleep(lasts)
-		d.sent = nil
+		synctest.Wait() // the owner's has ended at this very moment
+		d.cancelled(timeout)
 		refuses()
 	})
 }
