@@ -23,6 +23,7 @@ type mutant struct {
 	from, to string // the changed lines, as one line each
 	nth      int    // among the mutants that look the same in the same place, from 1
 	text     []byte // the whole file after the change
+	fn       *function
 }
 
 // String returns what identifies the mutant wherever the rest of its file moves.
@@ -97,8 +98,10 @@ func mutate(file string, src []byte) ([]mutant, error) {
 			if d.Recv != nil && len(d.Recv.List) == 1 {
 				m.in = strings.TrimPrefix(m.source(d.Recv.List[0].Type), "*") + "." + m.in
 			}
+			m.fn = m.function(d)
 			m.walk(d)
 		case *ast.GenDecl:
+			m.fn = nil
 			for _, s := range d.Specs {
 				if v, ok := s.(*ast.ValueSpec); ok {
 					m.in = v.Names[0].Name
@@ -113,6 +116,7 @@ func mutate(file string, src []byte) ([]mutant, error) {
 
 type mutator struct {
 	file, in string
+	fn       *function
 	src      []byte
 	set      *token.FileSet
 	seen     map[string]int
@@ -143,6 +147,7 @@ func (m *mutator) replace(pos, end token.Pos, text string) {
 		from: one(string(m.src[start:stop])),
 		to:   one(string(m.src[start:from]), text, string(m.src[to:stop])),
 		text: slices.Concat(m.src[:from], []byte(text), m.src[to:]),
+		fn:   m.fn,
 	}
 	key := next.String()
 	m.seen[key]++

@@ -68,6 +68,51 @@ p.go:17 g | func g(n int) bool { return !(n > 0) }
 	}
 }
 
+// Mutants that share a program stand behind its other functions, one line each here.
+func TestTogether(t *testing.T) {
+	src := []byte(`package p
+
+func (b *B) f(n int, more ...int) (int, error) { return n + 1, nil }
+
+func g(_ int) { h(1) }
+
+func h(n int) { k(n) }
+`)
+	want := `package p
+
+func (b *B) f(n int, more ...int) (int, error) { if mutantʹ == 1 { return b.fʹ1(n, more...) }; if mutantʹ == 2 { return b.fʹ2(n, more...) };  return n + 1, nil }
+
+func g(_ int) { h(1) }
+
+func h(n int) { if mutantʹ == 4 { hʹ4(n); return };  k(n) }
+
+func (b *B) fʹ1(n int, more ...int) (int, error) { if true { return *new(int), *new(error) }; return n + 1, nil }
+func (b *B) fʹ2(n int, more ...int) (int, error) { return n - 1, nil }
+func hʹ4(n int) { if true { return }; k(n) }`
+	all, err := mutate("p.go", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, order := map[int]mutant{}, []int{1, 2, 4}
+	for _, m := range all {
+		switch m.to {
+		case "func (b *B) f(n int, more ...int) (int, error) { if true { return *new(int), *new(error) }; return n + 1, nil }":
+			chosen[1] = m
+		case "func (b *B) f(n int, more ...int) (int, error) { return n - 1, nil }":
+			chosen[2] = m
+		case "func h(n int) { if true { return }; k(n) }":
+			chosen[4] = m
+		}
+		if m.in == "g" && m.fn != nil {
+			t.Error("g cannot hand over what it does not name")
+		}
+	}
+	text, lines := together(chosen, order)
+	if string(text) != want || !slices.Equal(lines, []int{9, 10, 11}) {
+		t.Errorf("got, from lines %v,\n%s\nwant\n%s", lines, text, want)
+	}
+}
+
 // Mutants that look the same in the same function are told apart, and a sample stays
 // what it is where another function changes.
 func TestWhatIdentifiesAMutant(t *testing.T) {
