@@ -121,6 +121,9 @@ func run(sample int, seed string, list bool, jobs int, reasons string, files []s
 	interrupt := make(chan os.Signal, 1)
 	signal.Notify(interrupt, os.Interrupt)
 	for v := range t.verdicts(all, jobs, batch) {
+		if len(interrupt) > 0 { // which the tests that run have heard, too
+			break
+		}
 		if counts[v.verdict]++; v.err != nil {
 			return false, v.err
 		}
@@ -140,7 +143,7 @@ func run(sample int, seed string, list bool, jobs int, reasons string, files []s
 				fmt.Printf("%s is explained, but a test notices it\n%s\n\n", v.mutant.place(), v.mutant)
 			}
 		}
-		if sample > 0 && tried == sample || len(interrupt) > 0 {
+		if sample > 0 && tried == sample {
 			break
 		}
 	}
