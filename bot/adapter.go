@@ -110,6 +110,8 @@ type Request struct {
 	Server string
 	// Moderator: the platform says that the person moderates the room.
 	Moderator bool
+	// Except are the commands for which that is not enough.
+	Except []string
 	// Manager: the platform says that the person manages the whole server.
 	Manager bool
 	Seats   *Seats // the persons in the seats of a local room; nil elsewhere
@@ -124,6 +126,11 @@ type Request struct {
 	// Answer.Logged reports whether it was stored.
 	Typed  *match.Typed
 	thread match.GameID // the game whose thread the request comes from
+}
+
+// moderates reports whether the person counts as a moderator to a command.
+func (r Request) moderates(command string) bool {
+	return r.Moderator && !slices.Contains(r.Except, command)
 }
 
 // Seats are the two persons who play when nobody else is named: in a local

@@ -133,7 +133,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 		return Answer{}, err
 	}
 	in := &task{req: r, h: h, localizer: s, games: games, Input: match.Input{
-		Request: match.Request{ID: r.ID, Command: r.Command, Args: r.Args, Where: r.Where, Reply: r.Reply, Moderator: r.Moderator},
+		Request: match.Request{ID: r.ID, Command: r.Command, Args: r.Args, Where: r.Where, Reply: r.Reply, Moderator: r.moderates(r.Command)},
 		Kind:    h.kind, Seated: h.seated, By: s.by, Match: m, Now: when(r, now).Truncate(time.Millisecond),
 	}}
 	var step match.Step

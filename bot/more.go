@@ -149,7 +149,7 @@ func more(q *question) Answer {
 func (in *task) may(h handler, c match.Control, o offer) bool {
 	try := in.Input
 	try.Kind, try.Seated = h.kind, h.seated
-	try.Request = match.Request{Command: h.Name, Args: c.Args, Where: in.req.Where, Moderator: in.req.Moderator}
+	try.Request = match.Request{Command: h.Name, Args: c.Args, Where: in.req.Where, Moderator: in.req.moderates(h.Name)}
 	if o.example != nil {
 		try.Request.Args[c.Ask] = o.example(in.Position)
 	}

@@ -246,7 +246,6 @@ func (a *Adapter) requested(ctx context.Context, x *pendingInteraction) (r bot.R
 		a.replyEphemeral(ctx, x, wordFailed)
 		return r, false
 	}
-	r.Moderator = moderates(in, r.Command)
 	if missing := a.missing(in, r.Command); missing != "" {
 		a.replyEphemeral(ctx, x, wordMissing, missing)
 		return r, false

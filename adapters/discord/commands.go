@@ -24,13 +24,15 @@ var moderator = []rest.Permissions{rest.ManageMessages, rest.ManageGuild}
 // permission. Discord cannot hide a subcommand from the others, so the bot refuses them.
 var reserved = map[string]rest.Permissions{"adjudicate": rest.ManageMessages}
 
-// moderates reports whether a person counts as a moderator to a command.
-func moderates(in interaction.Interaction, command string) bool {
-	enough := moderator
-	if may, ok := reserved[command]; ok {
-		enough = []rest.Permissions{may}
+// moderates reports whether a person counts as a moderator, and to which commands they do
+// not.
+func moderates(in interaction.Interaction) (yes bool, except []string) {
+	for command, may := range reserved {
+		if !in.May.Has(may) {
+			except = append(except, command)
+		}
 	}
-	return in.Guild != "" && slices.ContainsFunc(enough, in.May.Has)
+	return in.Guild != "" && slices.ContainsFunc(moderator, in.May.Has), except
 }
 
 // Other bots have commands called help or settings, and people install this one into

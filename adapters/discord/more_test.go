@@ -150,6 +150,11 @@ func TestMoreForOthers(t *testing.T) {
 		if m := c.ok(dora.Submit(i, map[string]any{i.Modal().Fields[0].CustomID: "77"})); m.ID != menu.ID || !strings.HasPrefix(m.Content, "Partie 1 hat") {
 			t.Errorf("there is no such turn: %q", m.Content)
 		}
+		boss := c.guild.Member("Boss")
+		c.guild.Permit(boss, discordtest.ManageGuild)
+		if m := c.more(boss, thread); !strings.Contains(offered(m), "Delete") || strings.Contains(offered(m), "Decide") {
+			t.Errorf("who may manage the server alone is offered %s", offered(m))
+		}
 		mod := c.guild.Member("Mod")
 		c.guild.Permit(mod, discordtest.ManageMessages)
 		menu = c.more(mod, thread)

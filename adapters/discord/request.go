@@ -17,19 +17,19 @@ import (
 // request is what an interaction asks for, besides its command and arguments.
 func request(in interaction.Interaction, now time.Time) bot.Request {
 	r := bot.Request{
-		ID:        Name + ":" + in.ID,
-		Who:       person(in.User),
-		Where:     match.Room{Platform: Name, Channel: in.Channel.ID},
-		Lang:      in.Locale,
-		RoomLang:  in.GuildLocale,
-		At:        in.At,
-		Moderator: moderates(in, ""),
-		Manager:   in.Guild != "" && in.May.Has(rest.ManageGuild),
-		Args:      map[string]string{},
-		Shows:     true,
+		ID:       Name + ":" + in.ID,
+		Who:      person(in.User),
+		Where:    match.Room{Platform: Name, Channel: in.Channel.ID},
+		Lang:     in.Locale,
+		RoomLang: in.GuildLocale,
+		At:       in.At,
+		Manager:  in.Guild != "" && in.May.Has(rest.ManageGuild),
+		Args:     map[string]string{},
+		Shows:    true,
 		Reply: route{ID: in.ID, Token: in.Token, Channel: in.Channel.ID, Guild: in.Guild, Alone: in.OnlyUser(),
 			Kind: in.Kind, At: now.UnixMilli(), Lang: in.Locale}.String(),
 	}
+	r.Moderator, r.Except = moderates(in)
 	if in.Guild != "" && !in.OnlyUser() {
 		r.Server = serverOf(in.Guild)
 	}
