@@ -179,7 +179,7 @@ func (n *note[T]) of(g *Game) T {
 }
 
 func (n *note[T]) set(g *Game, v T) {
-	notes := make(map[any]any, len(g.notes)+1)
+	notes := map[any]any{}
 	maps.Copy(notes, g.notes)
 	notes[n] = v
 	g.notes = notes

@@ -134,6 +134,7 @@ func TestRepairs(t *testing.T) {
 		"(GM[1]SZ[9]C[:-)(;];B[ee](;W[gc])(;W[cc]))":  "B place E5, W place G7 / the first node does not begin with a semicolon",
 		"Subject: a (;-) b\n\n(;SZ[9];B[ee])":         "B place E5 / text before the record is passed over",
 		"Subject: a (;-( b\n\n(;SZ[9];B[ee](;W[gc]))": "B place E5, W place G7 / text before the record is passed over",
+		"see (;[1]) for\n(;SZ[9];B[ee])":              "B place E5 / text before the record is passed over",
 		"(; 1. SZ[9];B[ee](;W[gc];B[cc])(;W[gg]))":    "B place E5, W place G7, B place C7 / ",
 		"(;\n;\nSZ[9];B[ee])":                         "B place E5 / ",
 		"(;(;SZ[9];B[ee]))":                           "B place E5 / text before the record is passed over",
