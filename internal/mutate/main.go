@@ -112,7 +112,7 @@ func run(sample int, seed string, list bool, jobs int, reasons string, files []s
 	defer os.RemoveAll(t.dir)
 	began := time.Now()
 	counts := map[verdict]int{}
-	unexplained := 0
+	seen, unexplained := 0, 0
 	tried := 0 // that compile to another program
 	batch := 40
 	if sample > 0 {
@@ -126,6 +126,9 @@ func run(sample int, seed string, list bool, jobs int, reasons string, files []s
 		}
 		if counts[v.verdict]++; v.err != nil {
 			return false, v.err
+		}
+		if seen++; seen%200 == 0 {
+			fmt.Fprintf(os.Stderr, "%d of %d in %.0f s\n", seen, total, time.Since(began).Seconds())
 		}
 		switch v.verdict {
 		case survived:
