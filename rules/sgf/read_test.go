@@ -233,6 +233,8 @@ func TestUnreadableRecords(t *testing.T) {
 		"(;SZ[9]":                      "the record ends before its first move",
 		`(;C[\])`:                      "the record ends before its first move",
 		"(;SZ[0])":                     "a board has 1 to 25 lines a side, not 0×0",
+		"(;SZ[0:9])":                   "a board has 1 to 25 lines a side, not 0×9",
+		"(;SZ[9:0])":                   "a board has 1 to 25 lines a side, not 9×0",
 		"(;SZ[26])":                    "a board has 1 to 25 lines a side, not 26×26",
 		"(;SZ[9:99])":                  "a board has 1 to 25 lines a side, not 9×99",
 		"(;SZ[big\nger])":              "SZ[big ger] is not the size of a board",
