@@ -91,6 +91,7 @@ func TestEncodings(t *testing.T) {
 		"EUC-JP, kana":               {japanese.EUCJP, "(;PB[ソンポール]C[ありがとうございました])", "ソンポール", unsaid + "EUC-JP"},
 		"EUC-JP, said":               {japanese.EUCJP, "(;CA[EUC-JP]PB[趙治勲])", "趙治勲", ""},
 		"Windows-1251":               {charmap.Windows1251, "(;SZ[19]PB[Динерштейн А.]PW[Шикшин Илья]EV[Чемпионат России];B[pd])", "Динерштейн А.", unsaid + "Windows-1251"},
+		"Windows-1251, short names":  {charmap.Windows1251, "(;SZ[19]PB[Ким]PW[Пак];B[pd])", "Ким", unsaid + "Windows-1251"},
 		"KOI8-R":                     {charmap.KOI8R, "(;SZ[19]PB[Динерштейн А.]PW[Шикшин Илья]EV[Чемпионат России];B[pd])", "Динерштейн А.", unsaid + "KOI8-R"},
 		"Windows-1252, quotes":       {charmap.Windows1252, "(;PB[x]SZ[19]C[He said “yes” – “no”];B[pd]C[it’s];W[dd])", "x", unsaid + "Windows-1252"},
 		"UTF-16, little end first":   {unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), chineseGame, "李昌镐", ""},
