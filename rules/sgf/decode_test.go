@@ -144,6 +144,7 @@ func TestRepairs(t *testing.T) {
 		"> (;SZ[9];B[ee];W[gc])":                                              "B place E5, W place G7 / ",
 		"> one\n```sgf\n(;SZ[9]\n;B[ee];W[gc])\n```":                          "B place E5, W place G7 / ",
 		"-> (;SZ[9]\nC[a\n> b\n> c];B[ee];W[gc])":                             "B place E5, W place G7 / ",
+		"(;SZ[9];B[ee]C[a ] so(;W[gc];B[cc]C[smile :]]))":                     "B place E5, W place G7, B place C7 / move 1: text between values is passed over; move 3: brackets within a text are not escaped: where it ends is guessed",
 		"(;SZ[9];B[ee]);W[gc])":                                               "B place E5, W place G7 / the game goes on after a closing bracket, which is passed over",
 		"(;SZ[9];B[ee];W[gc]) );B[cc])":                                       "B place E5, W place G7, B place C7 / the game goes on after a closing bracket, which is passed over",
 		"(;SZ[9];B[ee]);B[gc])":                                               "B place E5 / moves after a variation are passed over",
