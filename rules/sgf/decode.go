@@ -278,7 +278,8 @@ func looksLike(sample []byte) look {
 // two encodings that have all of them, the one with the usual letters.
 func (l look) cyrillic(sample []byte) float64 {
 	all, score := 0, 0.0
-	word, capitals, rising, usual := 0, 0, false, 0 // letters; capital ones; one after a small one; the usual ones
+	var word, capitals, usual int // letters; capital ones; the usual ones
+	var rising bool               // a capital letter after a small one
 	before := ' '
 	latin := func(c rune) bool { return c < utf8.RuneSelf && isLetter(byte(c)) }
 	end := func(next rune) {

@@ -28,6 +28,7 @@ func TestNamesOfProperties(t *testing.T) {
 		"(;size[9]komi[6.5];black[ee];white[gc])":                         "9×9 komi 6½: B place E5, W place G7; " + understood + "size (SZ), komi (KM), black (B), white (W)",
 		"(;BOARDSIZE[9]KOMI[6.5];BLACK[ee];WHITE[gc])":                    "9×9 komi 6½: B place E5, W place G7; " + understood + "BOARDSIZE (SZ), KOMI (KM), BLACK (B), WHITE (W)",
 		"(;Sz[9]Km[6.5]Pb[Ada];B[ee]Bl[300];W[gc]Wl[299])":                "9×9 komi 6½ Ada: B place E5, W place G7; " + understood + "Sz (SZ), Km (KM), Pb (PB); " + passed + "Bl, Wl",
+		"(;SZ[9];B[ee]Bl[m5];W[gc])":                                      "9×9 komi 0: B place E5, W place G7; " + passed + "Bl",
 		"(;SZ[9];Bl[ee];Wl[gc];B[cc]Wl[25])":                              "9×9 komi 0: B place E5, W place G7, B place C7; " + passed + "Wl",
 		"(;Size[9]Handicap[2]AddBlack[cg][gc];White[ee])":                 "9×9 komi 0 handicap 2: W place E5; " + understood + "Size (SZ), Handicap (HA)",
 		"(;Size[9]Black[Ada]White[Bob];B[ee];W[gc])":                      "9×9 komi 0 Ada: B place E5, W place G7; " + understood + "Size (SZ), Black (PB), White (PW)",

@@ -470,7 +470,7 @@ func TestFlawsBeforeTheFirstMove(t *testing.T) {
 		"(;SZ[9]AB[aa][bb]AW[cc];B[A1];W[dd])":             "B8 A9 / C7: Black / stopped: move 1: [A1] is not a point",
 		"(;SZ[9]AB[aa];AW[cc];W[ss];B[dd])":                "A9 / C7: Black / stopped: move 1: [ss] is not on the board of 9×9",
 		"(;SZ[9]AB[ba][ab]AW[aa];B[ee])":                   "A8 B9 / : Black E5 / A9 is set up without a liberty: its chain is left out",
-		"(;SZ[9]AB[ba][ab]AW[aa];B[aa])":                   "A8 B9 / : Black A9 / A9 is set up without a liberty: its chain is left out",
+		"(;SZ[9]AB[ba][ab]AW[aa];B[ee];AE[ba])":            "E5 A8 / : White / A9 is set up without a liberty: its chain is left out; move 1: stones are set up: the game is read on from that position, and what was captured or passed before does not count",
 		"(;SZ[9]AB[ba][ab]AW[aa];AW[ac];B[ee])":            "A8 B9 / A7: Black E5 / A9 is set up without a liberty: its chain is left out",
 		"(;SZ[9]AB[ba][ab]AW[aa];AE[ba];B[ee])":            "A8 / A9: Black E5 / ",
 		"(;SZ[19]HA[2];W[pd];B[dp])":                       " / : White Q16 D4 / HA[2]" + unknown,

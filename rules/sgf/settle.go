@@ -48,7 +48,7 @@ func (rec *Record) Fitted() *Record {
 	}
 	fits := fmt.Sprintf("RE[%s] fits ", cut(rec.Info.Result, 40))
 	as := rules.AGA.Name
-	move := 0
+	var move int
 	if fit == nil {
 		move = rec.forbidden()
 	}
