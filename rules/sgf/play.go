@@ -297,10 +297,10 @@ func (rec *Record) lastPlacement() int {
 	return i
 }
 
-// takenBack reports whether turn i took the last button of two and a
-// resumption undid that, so that the same player moved again.
+// takenBack reports whether turn i, which is not the last, took the last button of two and
+// a resumption undid that, so that the same player moved again.
 func (rec *Record) takenBack(i int) bool {
-	if rec.Turns[i].Kind != rules.Button || i+1 >= len(rec.Turns) {
+	if rec.Turns[i].Kind != rules.Button {
 		return false
 	}
 	next := rec.Turns[i+1]
