@@ -54,9 +54,10 @@ func oneLineOf(s string, most int) string {
 	return s
 }
 
-// escape writes text as a value, line breaks kept.
+// escape writes text as a value, line breaks kept. SGF lets an opening bracket stand as it is,
+// but many programs, and Read, guess where a text ends that has brackets within it.
 func escape(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `]`, `\]`).Replace(s)
+	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`).Replace(s)
 }
 
 // cut returns the beginning of what a file says, on one line, for a message.

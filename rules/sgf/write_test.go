@@ -72,6 +72,39 @@ White gets 1 button: the first player to pass gets a button]
 	}
 }
 
+// Whatever people are called and say, the record that is written is read as it was meant, and
+// nothing in it has to be guessed.
+func TestWrittenTextStaysText(t *testing.T) {
+	g, err := read(t, "(;SZ[5]KM[0];B[cc];W[];B[dd];W[bb])").Play(&rules.TwoButton, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chatter := append([]string{"B[", "W[a", "KM[0"}, chatter...) // which ends with the value
+	rnd := rand.New(rand.NewPCG(5, 6))
+	said := func() string {
+		s := "so"
+		for range 1 + rnd.IntN(4) {
+			s += chatter[rnd.IntN(len(chatter))]
+		}
+		return s
+	}
+	for range tier.Pick(2_000, 5_000, 1_000_000) {
+		info := Info{Black: said(), White: said(), Event: said()}
+		var b strings.Builder
+		if err := Write(&b, g, info, said(), "", said(), said()); err != nil {
+			t.Fatal(err)
+		}
+		rec := read(t, b.String())
+		for _, name := range []*string{&info.Black, &info.White, &info.Event} {
+			*name = oneLine(*name)
+		}
+		if rec.Info.Black != info.Black || rec.Info.White != info.White || rec.Info.Event != info.Event ||
+			turnsOf(rec) != "B place C3, W pass, B place D2, W place B4" || len(rec.Repairs) > 0 {
+			t.Fatalf("%s\n%+v, want %+v; %s %v", b.String(), rec.Info, info, turnsOf(rec), rec.Repairs)
+		}
+	}
+}
+
 // Territory beside a stone in seki is nobody's, whichever way it lies.
 func TestWrittenSeki(t *testing.T) {
 	for board, want := range map[string]string{
