@@ -133,6 +133,8 @@ func TestTextOfRecords(t *testing.T) {
 	for name, x := range map[string]struct{ record, black string }{
 		"plain":                      {"(;PB[Go Seigen])", "Go Seigen"},
 		"escapes":                    {`(;PB[a\]b\\c\:d])`, `a]b\c:d`},
+		"a bracket alone":            {`(;PB[\]])`, "]"},
+		"a letter and a line break":  {"(;PB[A\n])", "A"},
 		"soft line break":            {"(;PB[Go Sei\\\ngen])", "Go Seigen"},
 		"soft line break of Windows": {"(;PB[Go Sei\\\r\ngen])", "Go Seigen"},
 		"hard line breaks and tabs":  {"(;PB[ Go\r\nSeigen\tA ])", "Go Seigen A"},
