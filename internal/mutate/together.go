@@ -100,8 +100,11 @@ var position = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):`)
 // if its copy is.
 func (t *trial) buildAll(folder string, list []mutant, indices []int) (binary string, broken map[int]bool) {
 	broken = map[int]bool{}
+	if len(indices) == 0 {
+		return "", broken
+	}
 	f, err := os.CreateTemp(t.dir, "*.test")
-	if err != nil || len(indices) == 0 {
+	if err != nil {
 		return "", broken
 	}
 	f.Close()
