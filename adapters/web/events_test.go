@@ -69,6 +69,27 @@ func TestSceneOncePerTurn(t *testing.T) {
 	}
 }
 
+// Whoever comes while a value is being made, or just when it is, gets that one.
+func TestCacheMakesOnce(t *testing.T) {
+	c := cache[int, int]{Cache: newLRU[int, int](16)}
+	for key := range 10_000 {
+		var made atomic.Int32
+		var wait sync.WaitGroup
+		for range 16 {
+			wait.Go(func() {
+				c.get(key, func() (int, error) {
+					made.Add(1)
+					return key, nil
+				})
+			})
+		}
+		wait.Wait()
+		if n := made.Load(); n != 1 {
+			t.Fatalf("value %d was made %d times", key, n)
+		}
+	}
+}
+
 // Boards that are ready do not outlive a change of names for long, and failures are not
 // kept at all.
 func TestNothingIsKeptForLong(t *testing.T) {

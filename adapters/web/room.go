@@ -149,6 +149,9 @@ func (c *cache[K, V]) get(key K, make func() (V, error)) (V, error) {
 		return v, nil
 	}
 	v, err, _ := c.flight.Do(fmt.Sprint(key), func() (any, error) {
+		if v, ok := c.Get(key); ok { // made since
+			return v, nil
+		}
 		v, err := make()
 		if err == nil {
 			c.Add(key, v)
