@@ -28,9 +28,9 @@ const allPosts = "posts "
 // minute.
 const eraseFor = 7 * 24 * time.Hour
 
-// erases owes that, for the thread in which the notice of a game's deletion was shown and
-// for the one before, if the room has moved. It drops what else is owed for
-// the openings.
+// erases returns what removes the messages in the thread that shows the notice of a game's
+// deletion and, after an upgrade of the room, in its thread of the old room. What else was
+// still to be done for the openings is dropped.
 func (a *Adapter) erases(ctx context.Context, notice, in outbox.Receipt, p outbox.Post) (owes []outbox.Owes, err error) {
 	roots := []outbox.Receipt{in}
 	if p.Under != string(in) {
