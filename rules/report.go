@@ -21,6 +21,7 @@ type Report struct {
 	Board    []string      `json:"board"` // the board counted, the top row first: X black, O white
 	Assumed  string        `json:"assumed,omitempty"`
 	Error    string        `json:"error,omitempty"`
+	Game     *ReportGame   `json:"game,omitempty"`    // what the record says of the game
 	Repairs  []string      `json:"repairs,omitempty"` // what had to be guessed when the record was read
 	Stopped  string        `json:"stopped,omitempty"` // why the record could not be read to its end
 	Explain  *ReportReason `json:"explain,omitempty"`
@@ -36,34 +37,53 @@ type Report struct {
 	Flip  string       `json:"flip,omitempty"`
 }
 
+// A ReportGame is what a record says of its game. Its texts are as the record has them.
+type ReportGame struct {
+	Black     string  `json:"black,omitempty"` // the players
+	BlackRank string  `json:"blackRank,omitempty"`
+	White     string  `json:"white,omitempty"`
+	WhiteRank string  `json:"whiteRank,omitempty"`
+	Event     string  `json:"event,omitempty"`
+	Round     string  `json:"round,omitempty"`
+	Place     string  `json:"place,omitempty"`
+	Date      string  `json:"date,omitempty"`
+	Handicap  int     `json:"handicap,omitempty"` // stones
+	Komi      *Points `json:"komi"`               // null: the record names none
+	Moves     int     `json:"moves"`              // the number of its last one: handicap stones that it plays count, passes that were assumed do not
+}
+
 // A Recorded is the result that a record names, beside the count.
 type Recorded struct {
 	Result string  `json:"result"`           // as the record has it: "B+3.5", "W+R"
 	Winner string  `json:"winner,omitempty"` // "black" or "white", if the record names one
 	Agrees *bool   `json:"agrees,omitempty"` // whether it is the count; nil: one of the two is no count
-	Off    *Points `json:"off,omitempty"`    // by how much it is more for Black than the count
-	Why    string  `json:"why,omitempty"`    // the likeliest reason for that; of one that agrees, in which unit it is; else why it is not counted
+	Stones bool    `json:"stones,omitempty"` // it is in stones, of two points each
+	Off    *Points `json:"off,omitempty"`    // by how many points it is more for Black than the count
+	Why    string  `json:"why,omitempty"`    // the likeliest reason for that; of one that is no count, what else there is to say of it
 }
 
 // Words returns it after "the record says": "B+3.5, as counted".
 func (r *Recorded) Words() string {
-	switch {
-	case r == nil:
+	if r == nil {
 		return ""
+	}
+	words := r.Result
+	if r.Stones {
+		words += ", in stones of two points each"
+	}
+	switch {
 	case r.Agrees == nil && r.Why != "":
-		return r.Result + ", but " + r.Why
+		return words + ", but " + r.Why
 	case r.Agrees == nil:
-		return r.Result
-	case *r.Agrees && r.Why != "":
-		return r.Result + ", " + r.Why + ", as counted"
+		return words
 	case *r.Agrees:
-		return r.Result + ", as counted"
+		return words + ", as counted"
 	}
 	more, player := *r.Off, Black
 	if more < 0 {
 		more, player = -more, White
 	}
-	return fmt.Sprintf("%s, %v more for %v: %s", r.Result, more, player, r.Why)
+	return fmt.Sprintf("%s, %v more for %v: %s", words, more, player, r.Why)
 }
 
 // A ReportReason is what stands behind the count.

@@ -79,6 +79,10 @@ func (e *env) record(path, id string, strict bool) (*sgf.Record, *rules.Ruleset,
 		if r, err = e.findRuleset(id); err != nil {
 			return nil, nil, err
 		}
+		if !rec.NamesRules() && r.Has(rules.AcceptScore) { // under others no dead stones can be named
+			rec.RU = r.Stored()
+			own, _, err = rec.Ruleset()
+		}
 	}
 	if err != nil {
 		return nil, nil, usageError{fmt.Errorf("%s: %w", path, err)}

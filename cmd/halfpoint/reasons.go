@@ -56,7 +56,7 @@ var details = []struct {
 	{regexp.MustCompile(`^move \d+(?: \([^)]*\))?: `), ""},
 	{regexp.MustCompile(`\[[^\]]*\]`), "[…]"},
 	{regexp.MustCompile(`"(?:[^"\\]|\\.)*"`), `"…"`},
-	{regexp.MustCompile(`\b[A-HJ-Z]?\d+\b`), "N"},
+	{regexp.MustCompile(`(^|[^-\w])[A-HJ-Z]?\d+\b`), "${1}N"}, // not the 8 of UTF-8
 }
 
 // reason returns a flaw without what belongs to one record: its moves, points and values.

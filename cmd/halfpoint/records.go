@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -62,11 +64,21 @@ func writeJSON(w io.Writer, v any) error {
 // printScore prints a game for people.
 func printScore(b *bytes.Buffer, g *rules.Game, report rules.Report) {
 	r, s := g.Rules(), g.Setup()
-	moves := "moves"
-	if g.Turns() == 1 {
-		moves = "move"
+	about := report.Game
+	if about.Black != "" || about.White != "" {
+		fmt.Fprintf(b, "Black %s, White %s\n", player(about.Black, about.BlackRank), player(about.White, about.WhiteRank))
 	}
-	fmt.Fprintf(b, "%s (%s), %d×%d, komi %v, %d %s\n", r.Title, r.ID(), s.W, s.H, s.Komi, g.Turns(), moves)
+	if when := joined(", ", about.Event, about.Round, about.Place, about.Date); when != "" {
+		fmt.Fprintln(b, when)
+	}
+	fmt.Fprintf(b, "%s (%s), %d×%d, komi %v", r.Title, r.ID(), s.W, s.H, s.Komi)
+	if about.Komi == nil && s.Komi == 0 {
+		fmt.Fprint(b, " (the record names none)")
+	}
+	if s.Handicap > 0 {
+		fmt.Fprintf(b, ", %d handicap stones", s.Handicap)
+	}
+	fmt.Fprintf(b, ", %d %s\n", about.Moves, plural(about.Moves, "move"))
 	if report.Assumed != "" {
 		fmt.Fprintln(b, report.Assumed)
 	}
@@ -121,6 +133,14 @@ func printScore(b *bytes.Buffer, g *rules.Game, report rules.Report) {
 	if report.Recorded != nil {
 		fmt.Fprintf(b, "The record says %s\n", report.Recorded.Words())
 	}
+}
+
+// player returns a player with the rank.
+func player(name, rank string) string { return joined(" ", cmp.Or(name, "unnamed"), rank) }
+
+// joined joins the parts that are not empty.
+func joined(sep string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), sep)
 }
 
 // printReasons prints the reasons for each line of the count, and with theory what the

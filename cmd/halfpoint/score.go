@@ -82,11 +82,26 @@ func (s *scoreCmd) score(e *env, path string) (*rules.Game, rules.Report, error)
 	if s.JSON && (s.Explain || s.Theory) {
 		report.Explain = g.Reasons()
 	}
+	report.Game = about(rec)
 	flaws(&report, rec)
-	if s.Rules == "" && s.Komi == "" && !s.named() && s.Move == nil && rec.Stopped == nil {
+	if s.Komi == "" && !s.named() && s.Move == nil {
 		report.Recorded = rec.Against(g)
 	}
 	return g, report, stopped(path, rec)
+}
+
+// about returns what a record says of its game.
+func about(rec *sgf.Record) *rules.ReportGame {
+	i := rec.Info
+	g := &rules.ReportGame{
+		Black: i.Black, BlackRank: i.BlackRank, White: i.White, WhiteRank: i.WhiteRank,
+		Event: cmp.Or(i.Event, i.Name), Round: i.Round, Place: i.Place, Date: i.Date,
+		Handicap: rec.Setup.Handicap, Moves: rec.Moves(),
+	}
+	if rec.HasKomi {
+		g.Komi = &rec.Setup.Komi
+	}
+	return g
 }
 
 // one prints ledger, count and result of a record.
@@ -147,7 +162,7 @@ func (s *scoreCmd) table(e *env) error {
 					otherwise++
 				}
 			}
-			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t\n", path, g.Rules().Name, g.Turns(), black, white, result, report.Recorded.Words())
+			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t\n", path, g.Rules().Name, report.Game.Moves, black, white, result, report.Recorded.Words())
 			return nil
 		}, early
 	})

@@ -400,9 +400,9 @@ func TestRulesetOfRecords(t *testing.T) {
 		"Tromp-Taylor":          "tromp-taylor: ",
 		"Tromp–Taylor":          `tromp-taylor: the record's rules "Tromp–Taylor" are read as tromp-taylor`,
 		"Tromp Taylor":          `tromp-taylor: the record's rules "Tromp Taylor" are read as tromp-taylor`,
-		"Calvinball":            `aga: the record's rules "Calvinball" are read as aga`,
-		"Territory II":          `aga: the record's rules "Territory II" are read as aga`, // not a misspelling of another
-		"ter":                   `aga: the record's rules "ter" are read as aga`,
+		"Calvinball":            `aga: the record's rules "Calvinball" are unknown: they are read as aga`,
+		"Territory II":          `aga: the record's rules "Territory II" are unknown: they are read as aga`, // not a misspelling of another
+		"ter":                   `aga: the record's rules "ter" are unknown: they are read as aga`,
 		"ing":                   `aga: the record's rules "ing" are read as aga`,
 		"SST":                   `aga: the record's rules "SST" are read as aga`,
 		"Japanese/Korean":       `japanese: the record's rules "Japanese/Korean" are read as japanese`,
@@ -415,6 +415,9 @@ func TestRulesetOfRecords(t *testing.T) {
 		"japanisch":             `japanese: the record's rules "japanisch" are read as japanese`,
 		"日本ルール(6目半)":            `japanese: the record's rules "日本ルール(6目半)" are read as japanese`,
 		"Territory":             `japanese: the record's rules "Territory" are read as japanese`,
+		"Hanguk Kiwon":          `japanese: the record's rules "Hanguk Kiwon" are read as japanese`,
+		"JPN":                   `japanese: the record's rules "JPN" are read as japanese`,
+		"японские":              `japanese: the record's rules "японские" are read as japanese`,
 		"IGS":                   `japanese: the record's rules "IGS" are read as japanese`,
 		"Chinese, 7.5 komi":     `aga: the record's rules "Chinese, 7.5 komi" are read as aga`,
 		"two-button@9":          `RU[two-button@9]: no such ruleset: two-button has no version "9"`,

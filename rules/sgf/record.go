@@ -66,6 +66,10 @@ func (rec *Record) number(i int) int {
 	return n
 }
 
+// Moves returns the number that the last turn has in the record: handicap stones that it
+// plays are counted, passes that were assumed are not.
+func (rec *Record) Moves() int { return rec.number(len(rec.Turns) - 1) }
+
 // UpTo returns how many turns lead to move n of the record, for [Record.Cut]: passes that
 // were assumed have no number of their own. It is more than there are if the record ends
 // before that move.

@@ -15,8 +15,8 @@ var foreign = []struct {
 	names *regexp.Regexp
 	like  *rules.Ruleset
 }{
-	{regexp.MustCompile(`^(?:jap|nihon|nippon|日本|日韩|igs\b|korea|韩国|韓国|한국|territory$)|scoreterritory`), &rules.Japanese},
-	{regexp.MustCompile(`^(?:chin|中国|中國|aga\b|area$|ing\b|goe\b|应氏|應氏|nz\b|new zealand|bga\b|french)|scorearea`), &rules.AGA},
+	{regexp.MustCompile(`^(?:jap|jpn\b|nihon|nippon|日本|日韩|японск|nhật|igs\b|korea|hanguk|корейск|韩国|韓国|한국|territory$)|scoreterritory`), &rules.Japanese},
+	{regexp.MustCompile(`^(?:chin|китайск|中国|中國|aga\b|area$|ing\b|goe\b|应氏|應氏|nz\b|new zealand|bga\b|french)|scorearea`), &rules.AGA},
 }
 
 // suicidal are names of rules that allow suicide, and are read as ones that do not.
@@ -44,10 +44,16 @@ func (rec *Record) known() (*rules.Ruleset, error) {
 	return nil, nil
 }
 
+// NamesRules reports whether the record names rules that somebody knows.
+func (rec *Record) NamesRules() bool {
+	r, err := rec.known()
+	return r != nil || err != nil
+}
+
 // Ruleset returns the ruleset that the record names, "two-button@1", without a
 // version the current one. For names that other programs use it returns the
 // nearest ruleset, for no, an ambiguous or an unknown name aga, and a note for the
-// person who asked; the note is empty if the record names one of our rulesets. A name
+// person who asked, which tells these apart; the note is empty if the record names one of our rulesets. A name
 // with a version that is not in the catalogue is an error.
 func (rec *Record) Ruleset() (r *rules.Ruleset, note string, err error) {
 	if rec.RU == "" {
@@ -57,7 +63,7 @@ func (rec *Record) Ruleset() (r *rules.Ruleset, note string, err error) {
 	case err != nil:
 		return nil, "", err
 	case r == nil:
-		r = &rules.AGA
+		return &rules.AGA, fmt.Sprintf("the record's rules %q are unknown: they are read as aga", cut(rec.RU, 40)), nil
 	case r.IsCustom() || strings.EqualFold(rec.RU, r.Name) || strings.EqualFold(rec.RU, r.ID()):
 		return r, "", nil
 	}

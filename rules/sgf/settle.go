@@ -20,7 +20,7 @@ var usual = []*rules.Ruleset{&rules.Japanese, &rules.AGA}
 // forbids a turn that japanese allows. Which it was is a repair. It leaves a record alone that
 // names rules, or of which neither the result ("B+R") nor a turn tells them apart.
 func (rec *Record) Fitted() *Record {
-	if r, err := rec.known(); r != nil || err != nil {
+	if rec.NamesRules() {
 		return rec
 	}
 	_, _, told := rec.told()
@@ -94,7 +94,7 @@ func (rec *Record) as(r *rules.Ruleset) *Record {
 // Settled returns the record, which [Record.Mended] has mended for r, with what another
 // program left out of its end: the passes, where RE tells a count; and which stones are dead,
 // where passes stopped play and nothing is marked. Both are repairs. A record that stops while
-// much of the board is open is left as it is.
+// much of the board is open is left as it is: who looks at it cannot tell what is dead.
 //
 // Which stones are dead is a proposal. If RE tells a count it is the first of these with
 // which the game comes to it: none, what looks dead at a glance, what [rules.Judge] finds
@@ -115,7 +115,7 @@ func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 		return rec
 	}
 	out := *rec
-	if b := g.Board(); g.Phase() == rules.Playing && open(lifted(b, rules.Glance(b, 1).Dead)) {
+	if b := g.Board(); open(lifted(b, rules.Glance(b, 1).Dead)) && !(g.Phase() == rules.Settling && rec.standsAs(g)) {
 		out.early = true
 		return &out
 	}
@@ -125,7 +125,7 @@ func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 	}
 	out.Turns, out.Repairs = slices.Clone(rec.Turns), slices.Clone(rec.Repairs)
 	repair := func(text string) {
-		out.Repairs = append(out.Repairs, Repair{rec.number(len(rec.Turns) - 1), says(text)})
+		out.Repairs = append(out.Repairs, Repair{rec.Moves(), says(text)})
 	}
 	if g.Phase() == rules.Playing {
 		repair(fmt.Sprintf("the record ends without passes: they are assumed, because RE[%s] is a count", cut(rec.Info.Result, 40)))
@@ -144,6 +144,12 @@ func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 	}
 	repair("the dead stones are not marked: " + said)
 	return &out
+}
+
+// standsAs reports whether a game whose play has stopped comes to RE with every stone alive.
+func (rec *Record) standsAs(g *rules.Game) bool {
+	end, err := closed(g, nil, nil)
+	return err == nil && end.Score() != nil && rec.says(end.Score().Margin())
 }
 
 // lifted returns a board without some of its stones.
@@ -181,8 +187,9 @@ func (rec *Record) proposed(g *rules.Game, closely bool) (end *rules.Game, dead 
 	}
 	b := g.Board()
 	_, _, told := rec.told()
+	seen := chains(b, rules.Glance(b, 1).Dead)
 	if told {
-		end, dead, fits := try(chains(b, rules.Glance(b, 1).Dead), nil)
+		end, dead, fits := try(seen, nil)
 		if fits || !closely || end != nil && rec.usualKomi(end) {
 			return end, dead, fits
 		}
@@ -193,8 +200,13 @@ func (rec *Record) proposed(g *rules.Game, closely bool) (end *rules.Game, dead 
 		if end, dead, fits := try(judged, nil); fits {
 			return end, dead, fits
 		}
-		for _, p := range chains(b, j.Unsettled) {
+		for _, p := range slices.Concat(chains(b, j.Unsettled), judged) {
 			if end, dead, fits := try(toggled(judged, p), nil); fits {
+				return end, dead, fits
+			}
+		}
+		for _, p := range seen {
+			if end, dead, fits := try(toggled(seen, p), nil); fits {
 				return end, dead, fits
 			}
 		}
@@ -229,24 +241,46 @@ func (rec *Record) Against(g *rules.Game) *rules.Recorded {
 	if w := rec.Winner(); w != rules.None {
 		out.Winner = strings.ToLower(w.String())
 	}
-	switch {
-	case out.Result == "" || out.Result == "?":
+	if out.Result == "" || out.Result == "?" {
 		return nil
-	case rec.early:
-		out.Why = fmt.Sprintf("it stops at move %d, too early to count", rec.number(len(rec.Turns)-1))
-		return out
-	case !told || g.Score() == nil || g.Phase() != rules.Over:
+	}
+	if !told || rec.early || rec.Stopped != nil || g.Score() == nil || g.Phase() != rules.Over {
+		out.Why = rec.whyUncounted(g)
 		return out
 	}
-	same := rec.says(g.Score().Margin())
-	switch out.Agrees = &same; {
-	case !same:
-		off := want - g.Score().Margin()
+	off := want - g.Score().Margin()
+	same := off == 0
+	if out.Agrees, out.Stones = &same, stones; !same {
 		out.Off, out.Why = &off, rec.whyOff(g, want)
-	case stones:
-		out.Why = "in stones of two points each"
 	}
 	return out
+}
+
+// whyUncounted returns why a result is not held against a count, where that says more than the
+// result itself.
+func (rec *Record) whyUncounted(g *rules.Game) string {
+	re, at := rec.result(), rec.Moves()
+	moves, short := rec.cutShort()
+	last, _ := g.LastTurn()
+	winner := rec.Winner()
+	_, _, told := rec.told()
+	switch {
+	case rec.Stopped != nil:
+		return ""
+	case short:
+		return fmt.Sprintf("it stops at move %d of %d", at, moves)
+	case rec.early:
+		return fmt.Sprintf("it stops at move %d, where too much of the board is open", at)
+	case last.Kind == rules.Resign && winner == last.By:
+		return fmt.Sprintf("%v resigns", winner)
+	case told:
+		return ""
+	case winner == rules.None && !nobodys.MatchString(re):
+		return "that is not understood"
+	case counts.MatchString(fractions.Replace(re)) && strings.ContainsAny(re, "0123456789"):
+		return "no count comes to that"
+	}
+	return ""
 }
 
 // usualKomis are the komis that most even games have.
@@ -270,6 +304,10 @@ func (rec *Record) usualKomi(g *rules.Game) bool {
 // count: the first that would explain the difference wholly.
 func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 	r, s, got := g.Rules(), g.Setup(), g.Score().Margin()
+	off := max(got-want, want-got)
+	if moves, short := rec.cutShort(); short {
+		return fmt.Sprintf("it stops at move %d of %d", rec.Moves(), moves)
+	}
 	if want == -got {
 		return "it names the other player as the winner"
 	}
@@ -281,14 +319,21 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 	}
 	komi := rec.komiOf(g)
 	withKomi := fmt.Sprintf("with a komi of %v it comes out", komi)
+	missing := "a turn within territory that the record leaves out"
+	if counting(r, rules.CountStones.Name) || counting(r, rules.CountPassStones.Name) {
+		missing = "a last dame, or a pass that the record leaves out,"
+	}
 	if rec.usualKomi(g) {
-		if s.Komi == 0 {
+		switch {
+		case off == rules.One && rec.HasKomi:
+			return fmt.Sprintf("%s makes so much, or a komi of %v", missing, komi)
+		case s.Komi == 0:
 			return fmt.Sprintf("with a komi of %v, which the record seems to leave out, it comes out", komi)
 		}
 		return withKomi
 	}
 	n := rules.Points(s.Handicap) * rules.One
-	if n > 0 && slices.Contains([]rules.Points{n, n - rules.One, rules.One}, max(got-want, want-got)) {
+	if n > 0 && slices.Contains([]rules.Points{n, n - rules.One, rules.One}, off) {
 		return "it counts other points for the handicap"
 	}
 	dead, seki := g.Dead(), g.Seki()
@@ -310,10 +355,18 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 	if komi == -s.Komi && komi < -rules.One && !open(g.Counted()) {
 		return withKomi
 	}
-	if max(got-want, want-got) <= rules.One {
-		return "a last dame, or a pass that the record leaves out, makes so much"
+	if off%rules.One != 0 && !counting(r, "½") {
+		return fmt.Sprintf("with a komi of %v no count comes to that", s.Komi)
+	}
+	if off == rules.One {
+		return missing + " makes so much"
 	}
 	return "other stones were dead, or turns are missing"
+}
+
+// counting reports whether some words stand in the rules by which a ruleset counts.
+func counting(r *rules.Ruleset, words string) bool {
+	return slices.ContainsFunc(r.Count, func(rule rules.Rule) bool { return strings.Contains(rule.Name, words) })
 }
 
 // areDead says that the chains of some stones are dead: "none is dead".
@@ -327,21 +380,43 @@ func areDead(stones []rules.Point, is, are string) string {
 	return fmt.Sprintf("%s %s dead", rules.Names(stones), are)
 }
 
-// What RE says of a player, of a win or else a loss, of a count, and of another end.
+// The players, and what is said of a win or of a loss, in the languages of the records.
+const (
+	blackWord = `black\b|b\b|黑|黒|흑|先番|noirs?\b|schwarz\b|negr[oa]s?\b|ч[её]рн\pL*`
+	whiteWord = `white\b|w\b|白|백|後番|blanc(?:s|os?|as?)?\b|wei(?:ss|ß)|бел\pL*`
+	winWord   = `\+|wins?\b|won\b|by\b|胜|勝|승|gagne(?:nt)?\b|gewinnt\b|ganan?\b|выигр\pL*`
+	loseWord  = `loses\b|lost\b|负|負|輸|输|패|perd(?:ent)?\b|verliert\b|pierden?\b|проигр\pL*`
+	leaveWord = `resign|forfeit|lose|timed? out|投了|认输|認輸|[超逾][时時]|時間切れ|逃跑|断线|斷線|[弃棄][权權]|기권|시간|abandon|aufgabe|gibt auf|сда`
+)
+
+// What RE says of a player, of a win or else a loss, of leaving a game, of a count, of another
+// end, and of none.
 var (
-	players  = regexp.MustCompile(`^(?:(black\b|b\b|黑|黒|흑)|white\b|w\b|白|백)(.*)$`)
-	verdicts = regexp.MustCompile(`\+|wins?\b|won|胜|勝|승|(resign|forfeit|los[et]|timed? out|负|負|輸|输|投了|패)`)
-	counts   = regexp.MustCompile(`^(?:black|b|黑|黒|흑|white|w|白|백)番? *(?:\+|:|胜|勝|负|負|輸|输|(?:wins?|won|loses|lost)(?: by)?|by)? *` +
+	players  = regexp.MustCompile(`^(?:(` + blackWord + `)|` + whiteWord + `)((?:[^/,;、.]|\.[0-9])*)`)
+	verdicts = regexp.MustCompile(winWord + `|(` + loseWord + `)`)
+	leaves   = regexp.MustCompile(leaveWord)
+	counts   = regexp.MustCompile(`^(?:` + blackWord + `|` + whiteWord + `)[番棋方の子]* *(?:(?:` + winWord + `|:|` + loseWord + `)(?: (?:by|de|por|mit|um|на))?)? *` +
 		amount + ` *(?:胜|勝|勝ち|負け|승|패)?[.!]?(?: *\([^)]*\))?$`)
-	noCounts = regexp.MustCompile(`\+ *[rtf]|resign|forfeit|time|void|no result|中盘|中盤|中押|时|時|投了|불계|시간|기권|认输|認輸|弃|棄|反則|犯规`)
-	draws    = []string{"0", "draw", "jigo", "even", "tie", "持碁", "持棋", "和棋", "和局", "和", "ジゴ"}
+	noCounts = regexp.MustCompile(`\+ *[rtf]|void|no result|中盘|中盤|中押|时|時|불계|犯规|反則|[打封]挂|打掛|[无無][胜勝][负負敗]|` + leaveWord + `|time`)
+	draws    = regexp.MustCompile(`^(?:0|draw|jigo|even|tie|[持和][碁棋]|和局|平局|和|ジゴ|빅|무승부|ничья|unentschieden|(?:partie )?nulle|tablas|empate)[.!]?$`)
+	nobodys  = regexp.MustCompile(`^(?:\?|tied|void|no(?: |-)?result|none|unknown|unfinished|suspended|adjourned|not finished|.*[打封]挂|打ち?掛け?|.*[无無][胜勝][负負敗]|[暂暫]?[无無][结結]果|未[完知])`)
+
+	// Collections of Japan and Korea put the number of moves first, "257手完, 黒中押し勝ち", and
+	// Chinese sites may name the player who holds the stones, "柯洁执黑中盘胜".
+	movesFirst = regexp.MustCompile(`^[共全]? *([0-9]{1,3}) *[手수](?:完|まで|にて|で|끝)?[、。,:. ]*`)
+	holds      = regexp.MustCompile(`^[^/,;、]*[执執]([黑黒白])`)
 )
 
 // amount matches points or stones as people write them, once fractions are replaced.
-const amount = `([0-9]*)(?:[.,]([0-9]+)|(½))? *(?:(目半|집반)|(子)|目|집|points?|pts?|moku)?`
+const amount = `([0-9]*)(?:[.,]([0-9]+)|(½))? *(?:(目半|집반|목반|호반)|(子)|目|집|목|호|points?|pts?|moku|puntos?|punkte?n?|очк\pL*)?`
 
-var fractions = strings.NewReplacer("又", "", "四分之一", ".25", "四分之三", ".75", "二分之一", ".5", "半目", ".5目",
-	"一", "1", "二", "2", "三", "3", "四", "4", "五", "5", "六", "6", "七", "7", "八", "8", "九", "9", " 1/2", ".5", "1/4", ".25", "1/2", ".5", "3/4", ".75")
+var fractions = strings.NewReplacer("又", "", "四分之一", ".25", "四分之三", ".75", "二分之一", ".5", "半目", ".5目", "半子", ".5子", "반집", ".5집", "집 반", "집반",
+	"half a ", "½ ", "half ", "½ ",
+	"一", "1", "二", "2", "両", "2", "三", "3", "四", "4", "五", "5", "六", "6", "七", "7", "八", "8", "九", "9",
+	" 1/2", ".5", "1/4", ".25", "1/2", ".5", "3/4", ".75", "¼", ".25", "¾", ".75")
+
+// manyStones is more than anybody wins by: it is what the winner has on the board.
+const manyStones = 200 * rules.One
 
 // amountOf reads the groups of a match of amount. Quarters of points, and 子, are stones, of
 // two points each.
@@ -361,25 +436,46 @@ func amountOf(m []string) (n rules.Points, stones, ok bool) {
 	return rules.Points(quarters/2) * rules.Half, stones, ok
 }
 
-// result returns RE without capitals and wide letters, "２" and "＋".
+// result returns RE without capitals, wide letters, "２" and "＋", and the number of moves, and
+// with the colour for the name of a player.
 func (rec *Record) result() string {
-	return strings.ToLower(narrow(rec.Info.Result))
+	re := strings.ToLower(narrow(rec.Info.Result))
+	re = re[len(movesFirst.FindString(re)):]
+	if players.MatchString(re) {
+		return re
+	}
+	for name, c := range map[string]rules.Color{rec.Info.Black: rules.Black, rec.Info.White: rules.White} {
+		if rest, ok := strings.CutPrefix(re, strings.ToLower(narrow(name))); ok && name != "" && rec.Info.Black != rec.Info.White {
+			return strings.ToLower(c.String()) + rest
+		}
+	}
+	return holds.ReplaceAllString(re, "$1")
 }
 
-// Winner returns who won by RE, however that came about; None if it does not say.
+// cutShort returns the number of moves that RE tells, if the record has fewer.
+func (rec *Record) cutShort() (moves int, short bool) {
+	if m := movesFirst.FindStringSubmatch(strings.ToLower(narrow(rec.Info.Result))); m != nil {
+		moves, _ = strconv.Atoi(m[1])
+	}
+	return moves, moves > rec.Moves()
+}
+
+// Winner returns who won by RE, however that came about; None if it does not say. Of a player
+// whom it names first it says that he wins, that he loses, or how he left the game.
 func (rec *Record) Winner() rules.Color {
 	m := players.FindStringSubmatch(rec.result())
 	if m == nil {
 		return rules.None
 	}
-	winner := rules.White
+	named := rules.White
 	if m[1] != "" {
-		winner = rules.Black
+		named = rules.Black
 	}
-	if v := verdicts.FindStringSubmatch(m[2]); v != nil && v[1] != "" { // the loser is named
-		return winner.Opponent()
+	v := verdicts.FindStringSubmatch(m[2])
+	if v != nil && v[1] != "" || v == nil && leaves.MatchString(m[2]) {
+		return named.Opponent()
 	}
-	return winner
+	return named
 }
 
 // uncounted reports whether RE names an end of the game other than a count.
@@ -389,14 +485,23 @@ func (rec *Record) uncounted() bool { return noCounts.MatchString(rec.result()) 
 // The margin is in points, also where RE tells it in stones.
 func (rec *Record) told() (margin rules.Points, stones, ok bool) {
 	re := rec.result()
-	if slices.Contains(draws, strings.TrimRight(re, ".!")) {
+	if draws.MatchString(re) {
 		return 0, false, true
 	}
 	m := counts.FindStringSubmatch(fractions.Replace(re))
 	if m == nil {
 		return 0, false, false
 	}
-	if margin, stones, ok = amountOf(m[1:]); rec.Winner() == rules.White {
+	margin, stones, ok = amountOf(m[1:])
+	if m[5] != "" && margin > manyStones { // all stones of the winner, without the komi
+		s := rec.Setup
+		margin -= rules.Points(s.W*s.H) * rules.One
+		if rec.Winner() == rules.Black {
+			return margin - s.Komi, stones, ok
+		}
+		return -margin - s.Komi, stones, ok
+	}
+	if rec.Winner() == rules.White {
 		margin = -margin
 	}
 	return margin, stones, ok

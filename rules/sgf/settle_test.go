@@ -227,14 +227,14 @@ func TestAgainst(t *testing.T) {
 		"RU[japanese]RE[W+2.5]" + odd:                       "W+2.5, 6½ more for White: with a komi of 6½, which the record seems to leave out, it comes out",
 		"RU[japanese]RE[W+1.5]" + odd:                       "W+1.5, 5½ more for White: with a komi of 5½, which the record seems to leave out, it comes out",
 		"RU[japanese]RE[W+3.5]" + odd:                       "W+3.5, 7½ more for White: with a komi of 7½, which the record seems to leave out, it comes out",
-		"RU[japanese]RE[W+4.5]" + odd:                       "W+4.5, 8½ more for White: other stones were dead, or turns are missing",
+		"RU[japanese]RE[W+4.5]" + odd:                       "W+4.5, 8½ more for White: with a komi of 0 no count comes to that",
 		"RU[japanese]KM[2]RE[W+2.5]" + odd:                  "W+2.5, 4½ more for White: with a komi of 6½ it comes out",
-		"RU[japanese]RE[B+3.5]" + odd:                       "B+3.5, ½ more for White: a last dame, or a pass that the record leaves out, makes so much",
+		"RU[japanese]RE[B+3.5]" + odd:                       "B+3.5, ½ more for White: with a komi of 0 no count comes to that",
 		"RU[japanese]HA[2]AB[ca][cb]RE[B+4.5]" + handicap:   "B+4.5, ½ more for White: with a komi of ½, which the record seems to leave out, it comes out",
 		"RU[japanese]KM[4.5]RE[B+8.5]" + odd:                "B+8.5, 9 more for Black: with a komi of −4½ it comes out",
 		"RU[japanese]KM[6.5]RE[B+4]" + odd:                  "B+4, 6½ more for Black: with a komi of 0 it comes out",
 		"RU[japanese]HA[2]AB[ca][cb]RE[B+3]" + handicap:     "B+3, 2 more for White: it counts other points for the handicap",
-		"RU[japanese]RE[B+3]" + odd:                         "B+3, 1 more for White: a last dame, or a pass that the record leaves out, makes so much",
+		"RU[japanese]RE[B+3]" + odd:                         "B+3, 1 more for White: a turn within territory that the record leaves out makes so much",
 		"RU[japanese]RE[B+14]" + odd:                        "B+14, 10 more for Black: other stones were dead, or turns are missing",
 		"RU[japanese]RE[B+6]" + doomed + "TB[aa]":           "B+6, as counted", // a stray mark
 		"RU[japanese]RE[B+6]" + doomed + "TW[ea:ee]":        "B+6, 11 more for Black: it comes out if A4 is dead",
@@ -247,6 +247,21 @@ func TestAgainst(t *testing.T) {
 		"RU[aga]RE[B+2.5]" + odd:                            "B+2.5, 2½ more for White: in stones, which are two points each, it comes out",
 		"RU[aga]KM[7.5]RE[W+1.25]" + odd:                    "W+1.25, in stones of two points each, as counted",
 		"RU[japanese]RE[?]" + odd:                           "",
+		"RU[aga]RE[B+6]" + odd:                              "B+6, 1 more for Black: a last dame, or a pass that the record leaves out, makes so much",
+		"RU[japanese]KM[7.5]RE[W+2.5]" + odd:                "W+2.5, 1 more for Black: a turn within territory that the record leaves out makes so much, or a komi of 6½",
+		"RU[button]RE[B+5.5]" + odd:                         "B+5.5, ½ more for Black: other stones were dead, or turns are missing",
+		"RU[japanese]KM[5.5]RE[0]" + odd:                    "0, 1½ more for Black: with a komi of 5½ no count comes to that",
+		"RU[japanese]RE[13手完, 黒4目勝ち]" + odd:                 "13手完, 黒4目勝ち, as counted",
+		"RU[japanese]RE[14手完, 黒4目勝ち]" + odd:                 "14手完, 黒4目勝ち, as counted",
+		"RU[japanese]RE[14手完, 黒9目勝ち]" + odd:                 "14手完, 黒9目勝ち, 5 more for Black: it stops at move 13 of 14",
+		"RU[japanese]RE[257手完, 黒中押し勝ち]" + odd:               "257手完, 黒中押し勝ち, but it stops at move 13 of 257",
+		"RU[japanese]RE[13手完, 黒中押し勝ち]" + odd:                "13手完, 黒中押し勝ち",
+		"RU[japanese]RE[B]" + walls + ";B[resign]":          "B, but Black resigns",
+		"RU[japanese]RE[W+R]" + walls + ";B[resign]":        "W+R",
+		"RU[japanese]RE[B+3.25]" + odd:                      "B+3.25, in stones of two points each, 2½ more for Black: with a komi of 0 no count comes to that",
+		"RU[japanese]RE[B+0.02]" + odd:                      "B+0.02, but no count comes to that",
+		"RU[japanese]RE[xyzzy]" + odd:                       "xyzzy, but that is not understood",
+		"RU[japanese]RE[暂无结果]" + odd:                        "暂无结果",
 		"RU[japanese]" + odd:                                "",
 	} {
 		rec := read(t, "(;SZ[5]"+record+")")
@@ -277,15 +292,17 @@ func TestTooEarly(t *testing.T) {
 	}
 	const walls = ";B[ca];W[da];B[cb];W[db];B[cc];W[dc];B[cd];W[dd];B[ce];W[de]"
 	for record, want := range map[string]string{
-		"(;SZ[19]KM[7.5]RU[Chinese]RE[B+0.5];B[pd];W[dd];B[pp];W[dp])": "B+0.5, but it stops at move 4, too early to count",
-		"(;SZ[19]KM[7.5]RU[Chinese]RE[W+7.5];B[pd];W[dd])":             "W+7.5, but it stops at move 2, too early to count",
-		"(;SZ[19]KM[7.5]RU[Chinese]RE[B+352.5];B[pd])":                 "B+352.5, but it stops at move 1, too early to count",
-		"(;SZ[19]KM[7.5]RE[W+7.5];B[pd];W[dd])":                        "W+7.5, but it stops at move 2, too early to count",
-		"(;SZ[19]KM[7.5]RU[Chinese]RE[B+0.5]" + scattered + ")":        "B+0.5, but it stops at move 100, too early to count",
+		"(;SZ[19]KM[7.5]RU[Chinese]RE[B+0.5];B[pd];W[dd];B[pp];W[dp])": "B+0.5, but it stops at move 4, where too much of the board is open",
+		"(;SZ[19]KM[7.5]RU[Chinese]RE[W+7.5];B[pd];W[dd])":             "W+7.5, but it stops at move 2, where too much of the board is open",
+		"(;SZ[19]KM[7.5]RU[Chinese]RE[B+352.5];B[pd])":                 "B+352.5, but it stops at move 1, where too much of the board is open",
+		"(;SZ[19]KM[7.5]RE[W+7.5];B[pd];W[dd])":                        "W+7.5, but it stops at move 2, where too much of the board is open",
+		"(;SZ[19]KM[7.5]RU[Chinese]RE[B+0.5]" + scattered + ")":        "B+0.5, but it stops at move 100, where too much of the board is open",
 		"(;SZ[19]KM[7.5]RU[Chinese]RE[B+R];B[pd])":                     "B+R",
 		"(;SZ[5]RU[japanese]RE[B+5]" + walls + ")":                     "B+5, as counted",
-		"(;SZ[9]KM[0]RU[aga]RE[B+4];B[ee];W[];B[])":                    "B+4, 77 more for White: other stones were dead, or turns are missing", // they passed
-		"(;SZ[19]KM[7.5]RU[aga]RE[白胜1/4子];B[pd];W[dd];B[];W[])":        "白胜1/4子, 7 more for Black: other stones were dead, or turns are missing",
+		"(;SZ[9]KM[0]RU[aga]RE[B+4];B[ee];W[];B[])":                    "B+4, but it stops at move 3, where too much of the board is open", // they passed
+		"(;SZ[19]KM[7.5]RU[aga]RE[白胜1/4子];B[pd];W[dd];B[];W[])":        "白胜1/4子, but it stops at move 4, where too much of the board is open",
+		"(;SZ[19]KM[7.5]RU[aga]RE[W+7.5];B[pd];W[dd];B[];W[])":         "W+7.5, as counted",
+		"(;SZ[19]KM[7.5]RU[aga];B[pd];W[dd];B[];W[])":                  "",
 	} {
 		rec := read(t, record).Fitted()
 		r, _, err := rec.Ruleset()
@@ -320,9 +337,19 @@ func TestTold(t *testing.T) {
 		"White resigned": "Black", "Black resigns": "White", "W+resigned": "White", "White wins by resignation": "White", "White wins, Black resigned": "White",
 		"White resigns. Black wins": "Black", "Black forfeits": "White", "B+Forfeit": "Black", "White lost on time": "Black", "Black timed out": "White",
 		"White loses by 2.5": "Black 2½", "黑负2.5目": "White −2½", "黑輸1子": "White −2", "黒2目半負け": "White −2½", "白時間切れ負け": "Black", "黑超时负": "White", "白认输": "Black", "白投了": "Black",
+		// Games of Chinese servers, collections of Japan and Korea, and other languages.
+		"黑超时/白胜": "White", "白逃跑/黑胜": "Black", "白超时": "Black", "白超时胜": "White", "白棋逃跑": "Black", "白断线": "Black", "白棄權": "Black", "黑逾時": "White", "黑弃权": "White", "白時間切れ": "Black",
+		"흑 기권": "White", "흑 기권승": "Black", "257手完, 黒中押し勝ち": "Black", "257手完 黒半目勝ち": "Black ½", "119수 흑불계승": "Black", "294수 흑0.5집승": "Black ½", "共257手 黑中盘胜": "Black", "257手。白胜5目": "White −5",
+		"先番中押し勝ち": "Black", "先番六目勝": "Black 6", "後番2目勝ち": "White −2", "柯洁执黑中盘胜": "Black", "執白中盤勝": "White", "白両目半勝": "White −2½",
+		"黑胜半子": "Black 1", "흑반집승": "Black ½", "백 3집 반승": "White −3½", "白棋胜3/4子": "White −1½", "白の3目勝ち": "White −3", "白胜黑": "White", "黑185子胜": "Black 9", "白180子胜": "White 1",
+		"無勝負": "nobody", "三劫无胜负": "nobody", "打ち掛け": "nobody", "무승부": "nobody 0", "平局": "nobody 0", "Ничья": "nobody 0", "Unentschieden": "nobody 0", "Partie nulle": "nobody 0", "Tablas": "nobody 0",
+		"Noir +3,5": "Black 3½", "Noir gagne de 0.5": "Black ½", "Noir gagne par abandon": "Black", "Blanc abandonne": "Black", "Schwarz +2,5": "Black 2½", "Weiß gewinnt mit 0.5": "White −½", "Schwarz gibt auf": "White",
+		"Blanco +4.5": "White −4½", "Negro gana por 2.5 puntos": "Black 2½", "Чёрные +3.5": "Black 3½", "Белые сдались": "Black", "Белые выиграли": "White",
+		"Black by resignation": "Black", "Black by 2.5": "Black 2½", "Black wins by half a point": "Black ½", "White wins by ½ point": "White −½", "B (resign)": "White",
+		"Lee Changho wins by resignation": "Black", "Yoda N. +2.5": "White −2½", "Yoda N. resigns": "Black", "Cho wins": "nobody",
 		"Void": "nobody", "?": "nobody", "": "nobody", "unknown": "nobody", "Blackburn": "nobody", "Whitehead": "nobody", "2.5": "nobody", "B+2.3": "Black", "B+1000": "Black", "B+625": "Black 625",
 	} {
-		rec := &Record{Info: Info{Result: re}}
+		rec := &Record{Setup: rules.Setup{W: 19, H: 19}, Info: Info{Black: "Lee Changho", White: "Yoda N.", Result: re}}
 		got := "nobody"
 		if w := rec.Winner(); w != rules.None {
 			got = w.String()
