@@ -67,7 +67,7 @@ func (t Chart) Text() string {
 		}
 		return s
 	}
-	before, after := w.stopped(t.Title)+w.stopped(t.players(written))+around(t.Lead), around(t.Notes)
+	before, after := w.stopped(t.Title)+w.ended(t.players(written))+around(t.Lead), around(t.Notes)
 	if length(before)+length(rows)+length(after) > MaxText {
 		after = ""
 	}

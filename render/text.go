@@ -40,9 +40,9 @@ func Text(s Scene) string {
 
 	words := w.stopped(s.Told) + w.stopped(s.Next)
 	if s.Counted {
-		words += w.stopped(fmt.Sprintf("%s (%s) %s, %s (%s) %s", black, w.Black, s.Black.Total.String(), white, w.White, s.White.Total.String()))
+		words += w.ended(fmt.Sprintf("%s (%s) %s, %s (%s) %s", black, w.Black, s.Black.Total.String(), white, w.White, s.White.Total.String()))
 	} else {
-		words += w.stopped(fmt.Sprintf("%s (%s), %s (%s)", black, w.Black, white, w.White))
+		words += w.ended(fmt.Sprintf("%s (%s), %s (%s)", black, w.Black, white, w.White))
 	}
 	margin := cmp.Or(s.Heard, s.Headline)
 	if s.Result != "" {
@@ -166,13 +166,21 @@ func (s *Scene) letters(space string) string {
 	return b.String()
 }
 
-// stopped makes a sentence of some words, with what stands behind it.
+// stopped makes a sentence of some words: a capital before them, and what stands behind.
 func (w *Words) stopped(s string) string {
+	if s = w.ended(s); s == "" {
+		return ""
+	}
+	return capital(s)
+}
+
+// ended is stopped without the capital, for words that begin with a name.
+func (w *Words) ended(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
 	if s == "" {
 		return ""
 	}
-	return capital(strings.TrimRight(cut(s, 200), ".。")) + w.Stop // what is quoted may have a stop of its own
+	return strings.TrimRight(cut(s, 200), ".。") + w.Stop // what is quoted may have a stop of its own
 }
 
 // capital returns s with a capital at its start.

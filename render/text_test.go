@@ -55,6 +55,14 @@ func TestText(t *testing.T) {
 	}
 }
 
+// A name keeps its small letters, also at the start of a sentence.
+func TestTextOfNames(t *testing.T) {
+	g := play(t, "aga", k(5, 5, 0), "C3")
+	if got, want := Text(Of(g, Names{Black: "openfoxwq", White: "iPhone"})), "White to play. openfoxwq (Black), iPhone (White).\n"; !strings.Contains(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
 // The texts alone suffice to follow the game: its turns, the
 // board, the ledger and who is next.
 func TestGameReadFromTexts(t *testing.T) {
