@@ -441,12 +441,21 @@ func amountOf(m []string) (n rules.Points, stones, ok bool) {
 func (rec *Record) result() string {
 	re := strings.ToLower(narrow(rec.Info.Result))
 	re = re[len(movesFirst.FindString(re)):]
-	if players.MatchString(re) {
-		return re
-	}
-	for name, c := range map[string]rules.Color{rec.Info.Black: rules.Black, rec.Info.White: rules.White} {
-		if rest, ok := strings.CutPrefix(re, strings.ToLower(narrow(name))); ok && name != "" && rec.Info.Black != rec.Info.White {
-			return strings.ToLower(c.String()) + rest
+	if i := rec.Info; i.Black != i.White {
+		names := []struct {
+			name  string
+			color rules.Color
+		}{{i.Black, rules.Black}, {i.White, rules.White}}
+		if len(i.White) > len(i.Black) { // it may begin with the other name
+			slices.Reverse(names)
+		}
+		for _, n := range names {
+			name := strings.ToLower(narrow(n.name))
+			m := players.FindStringSubmatch(name)
+			colour := m != nil && m[2] == ""
+			if rest, ok := strings.CutPrefix(re, name); ok && name != "" && !colour {
+				return strings.ToLower(n.color.String()) + rest
+			}
 		}
 	}
 	return holds.ReplaceAllString(re, "$1")

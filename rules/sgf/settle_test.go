@@ -326,6 +326,7 @@ func TestTooEarly(t *testing.T) {
 // The ways in which programs write who won.
 func TestTold(t *testing.T) {
 	for re, want := range map[string]string{
+		"Lee wins": "White", "Lee Changho wins": "Black", "Lee Changho 3.5": "Black 3½",
 		"B+2.5": "Black 2½", "B+2,5": "Black 2½", "b+2.50": "Black 2½", "B + 3": "Black 3", "W+½": "White −½", "W+.5": "White −½",
 		"Black+3": "Black 3", "White wins by 3.5": "White −3½", "W+3 points": "White −3", "B+1 moku": "Black 1", "B+0.5 pts.": "Black ½",
 		"黑胜1又3/4子": "Black 3½", "黑胜3/4子": "Black 1½", "黒2目半勝ち": "Black 2½", "白3目勝": "White −3", "白1.5目勝ち!": "White −1½", "W+3.25": "White −6½", "B+2子": "Black 4",
@@ -346,10 +347,10 @@ func TestTold(t *testing.T) {
 		"Noir +3,5": "Black 3½", "Noir gagne de 0.5": "Black ½", "Noir gagne par abandon": "Black", "Blanc abandonne": "Black", "Schwarz +2,5": "Black 2½", "Weiß gewinnt mit 0.5": "White −½", "Schwarz gibt auf": "White",
 		"Blanco +4.5": "White −4½", "Negro gana por 2.5 puntos": "Black 2½", "Чёрные +3.5": "Black 3½", "Белые сдались": "Black", "Белые выиграли": "White",
 		"Black by resignation": "Black", "Black by 2.5": "Black 2½", "Black wins by half a point": "Black ½", "White wins by ½ point": "White −½", "B (resign)": "White",
-		"Lee Changho wins by resignation": "Black", "Yoda N. +2.5": "White −2½", "Yoda N. resigns": "Black", "Cho wins": "nobody",
+		"Lee Changho wins by resignation": "Black", "Lee +2.5": "White −2½", "Lee resigns": "Black", "Cho wins": "nobody",
 		"Void": "nobody", "?": "nobody", "": "nobody", "unknown": "nobody", "Blackburn": "nobody", "Whitehead": "nobody", "2.5": "nobody", "B+2.3": "Black", "B+1000": "Black", "B+625": "Black 625",
 	} {
-		rec := &Record{Setup: rules.Setup{W: 19, H: 19}, Info: Info{Black: "Lee Changho", White: "Yoda N.", Result: re}}
+		rec := &Record{Setup: rules.Setup{W: 19, H: 19}, Info: Info{Black: "Lee Changho", White: "Lee", Result: re}}
 		got := "nobody"
 		if w := rec.Winner(); w != rules.None {
 			got = w.String()
@@ -359,6 +360,13 @@ func TestTold(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: %s, want %s", re, got, want)
+		}
+	}
+	// A colour is not taken for a player of that name, but a longer name is one.
+	for re, want := range map[string]rules.Color{"White+3": rules.White, "W+R": rules.White, "White Tiger wins": rules.Black, "Black wins": rules.Black, "白胜": rules.White} {
+		rec := &Record{Info: Info{Black: "White Tiger", White: "Black", Result: re}}
+		if got := rec.Winner(); got != want {
+			t.Errorf("%q: %v, want %v", re, got, want)
 		}
 	}
 }
