@@ -92,6 +92,7 @@ type reader struct {
 	ended bool        // the last node has been read
 	edits int         // setups after moves
 	taken *taken      // the last of them, if it did no more than take stones off, and nothing follows
+	left  int         // nodes of line from the one that is read to the last one with a turn or a stone
 	next  rules.Color // who moves after the last of edits
 	rec   Record
 }
@@ -143,7 +144,13 @@ func (rd *reader) read() error {
 		return err
 	}
 	rd.rec.Turns = make([]Turn, 0, len(rd.line))
+	for i, n := range rd.line {
+		if n.has("B", "W", "AB", "AW") {
+			rd.left = i + 1
+		}
+	}
 	for _, n := range rd.line {
+		rd.left--
 		if err := rd.node(n); err != nil {
 			rd.rec.Stopped, rd.rec.Ending = err, Ending{}
 			break
@@ -337,13 +344,11 @@ func (rd *reader) info(name string) string {
 
 // node reads the setup, the turn and the ending that a node has.
 func (rd *reader) node(n node) error {
-	if n.has("AB", "AW", "AE") {
+	lifts := rd.lifts(n)
+	if n.has("AB", "AW", "AE") && !lifts {
 		if len(rd.rec.Turns) == 0 {
 			rd.taken = nil
 			_ = rd.setup(n, true)
-		} else if rd.lifted(n) {
-			rd.marks(n, false)
-			return nil
 		} else if err := rd.edited(n); err != nil {
 			return err
 		}
@@ -359,6 +364,9 @@ func (rd *reader) node(n node) error {
 		if turns++; turns == 2 {
 			rd.repair(rd.move(), says("two turns stand in one node: they are read in their order"))
 		}
+	}
+	if lifts {
+		rd.lift(n, says("stones that are taken off the board after the last pass are read as dead"))
 	}
 	rd.marks(n, turns > 0)
 	return rd.ending(n)
@@ -388,15 +396,26 @@ func (rd *reader) marks(n node, turn bool) {
 	}
 }
 
-// lifted reads stones that are taken off the board after passes have ended the record:
-// the dead ones. It reports whether that is what the node does.
-func (rd *reader) lifted(n node) bool {
+// lifts reports whether the stones that a node takes off the board are the dead ones: passes
+// have ended the record, or its last turn is a pass, before the node or in it.
+func (rd *reader) lifts(n node) bool {
 	ts := rd.rec.Turns
-	if n.has("AB", "AW", "B", "W") || len(ts) < 2 || ts[len(ts)-1].Kind != rules.Pass || ts[len(ts)-2].Kind != rules.Pass {
+	if len(ts) == 0 || !n.has("AE") || n.has("AB", "AW") {
 		return false
 	}
-	rd.lift(n, says("stones that are taken off the board after the last pass are read as dead"))
-	return true
+	var last *value
+	for _, v := range n {
+		if v.name == "B" || v.name == "W" {
+			last = &v
+		}
+	}
+	if last != nil {
+		w, h := rd.board.Size()
+		pass, _ := isPass(strings.ToLower(simpleText(string(last.text))), w, h)
+		return pass && rd.left <= 0
+	}
+	passed := func(n int) bool { return len(ts) >= n && ts[len(ts)-n].Kind == rules.Pass }
+	return passed(1) && (passed(2) || rd.left <= 0)
 }
 
 // lift reads the stones that a node takes off the board as dead.
