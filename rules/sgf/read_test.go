@@ -197,6 +197,10 @@ func TestMore(t *testing.T) {
 	for record, want := range map[string]bool{
 		"(;SZ[9];B[ee])(;SZ[9];B[cc])":               true,
 		"(;SZ[9];B[ee](;W[cc])(;W[gg]))\n\n(;B[cc])": true,
+		"SZ[9]\n(;B[ee])\n(;B[cc])":                  false,
+		"SZ[9];B[ee];W[cc])\n(;SZ[9];B[cc])":         true,
+		"SZ[9];B[ee](;W[cc])(;W[gg])":                false,
+		"SZ[9];B[ee](;W[cc])(;W[gg])) (;B[cc])":      true,
 		"(;SZ[9];B[ee]) and (;":                      false,
 		"(;SZ[9];B[ee]) thanks (;-)":                 false,
 		"(;SZ[9];B[ee]) (;-) (;SZ[9])":               true,

@@ -37,6 +37,18 @@ type secondTree struct {
 	branches []*secondTree
 }
 
+// empty reports whether a tree has no value.
+func (t *secondTree) empty() bool {
+	for _, n := range t.nodes {
+		for _, p := range n {
+			if len(p) > 1 {
+				return false
+			}
+		}
+	}
+	return !slices.ContainsFunc(t.branches, func(b *secondTree) bool { return !b.empty() })
+}
+
 var (
 	secondBegins = regexp.MustCompile(`\([ \t\r\n\v\f]*;`)
 	secondWord   = regexp.MustCompile(`(?s)\[(?:[^\]\\]|\\.)*\]|[A-Za-z]+|[();\[]`)
@@ -98,10 +110,11 @@ func second(text string) (g secondGame, ok bool) {
 	var line []secondNode
 	for t := root; t != nil; {
 		line = append(line, t.nodes...)
-		if len(t.branches) == 0 {
+		i := slices.IndexFunc(t.branches, func(b *secondTree) bool { return !b.empty() })
+		if i < 0 {
 			break
 		}
-		t = t.branches[0]
+		t = t.branches[i]
 	}
 	return secondLine(line)
 }
@@ -337,7 +350,7 @@ func TestSecondReader(t *testing.T) {
 			t.Errorf("%s is not read by both", file)
 		}
 	}
-	pieces := []string{"(", ")", ";", "[", "]", `\`, "B[aa]", ";W[bb]", ";B[]", "w[tt]", "AB[cc]", "AW[dd:ee]", "AE[cc]", "sz[9]", "SZ[19]",
+	pieces := []string{"()", "(;)", "(", ")", ";", "[", "]", `\`, "B[aa]", ";W[bb]", ";B[]", "w[tt]", "AB[cc]", "AW[dd:ee]", "AE[cc]", "sz[9]", "SZ[19]",
 		"(;B[dd])", "(;W[ff];B[gg])", "PL[W]", "HA[2]", "KM[0]", "PB[Ada]", "C[a \\] b]", "Black[hh]", " ", "x", "\n"}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	both, all := 0, tier.Pick(2_000, 10_000, 2_000_000)
