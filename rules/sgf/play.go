@@ -44,6 +44,12 @@ func (rec *Record) Play(r *rules.Ruleset, komi rules.Points) (*rules.Game, error
 // it contradicts the ruleset. A turn that is illegal even so stays, with all that follow;
 // see Before.
 func (rec *Record) Mended(r *rules.Ruleset) *Record {
+	out := *rec.mended(r)
+	out.Repairs = folded(out.Repairs)
+	return &out
+}
+
+func (rec *Record) mended(r *rules.Ruleset) *Record {
 	g, err := rec.start(r, rec.Setup.Komi)
 	if err != nil {
 		return rec // no turn can help

@@ -28,8 +28,8 @@ import (
 // All else that it has to guess is in [Record.Repairs]: where the record begins, the encoding,
 // properties by another name, komi in words or the units of a server, handicap stones that
 // are not those of HA, or that are nowhere, stones that cannot be where they are set up, or
-// are set up after moves, turns that are spelled out, two turns in one node, an end before
-// the brackets close. Where it cannot read a turn it stops; see [Record.Stopped].
+// are set up after moves, turns that are spelled out, points in the coordinates of players, two
+// turns in one node, an end before the brackets close. Where it cannot read a turn it stops; see [Record.Stopped].
 //
 // The first turn decides who moves first, before it PL.
 //
@@ -66,6 +66,7 @@ func Read(r io.Reader) (*Record, error) {
 	if err := rd.read(); err != nil {
 		return nil, err
 	}
+	rd.rec.Repairs = folded(rd.rec.Repairs)
 	rd.rec.More = more(text)
 	return &rd.rec, nil
 }
@@ -525,10 +526,22 @@ func (rd *reader) area(v value) []rules.Point {
 	return ps
 }
 
+// lettered match points in the coordinates of players, "R16", which some programs write.
+var lettered = regexp.MustCompile(`^[A-Za-z][0-9]{1,2}$`)
+
 // small returns the name of a point, or of two, in small letters, because no board is so
 // large that it needs capital ones.
 func (rd *reader) small(move int, text string) string {
 	low := strings.ToLower(text)
+	if lettered.MatchString(text) {
+		w, h := rd.board.Size()
+		p, err := rules.ParsePoint(text, w, h)
+		if err != nil {
+			return text
+		}
+		rd.repair(move, says("[{0}] is read as the point {1}", text, p))
+		return name(p, h)
+	}
 	if low == text {
 		return text
 	}
@@ -578,6 +591,9 @@ func (rd *reader) turn(n node, turn value) error {
 		at, err := point(v, h)
 		if err != nil {
 			word, ok := spelled[strings.ToLower(v)]
+			if _, off := rules.ParsePoint(v, w, h); !ok && lettered.MatchString(v) {
+				err = off
+			}
 			if !ok {
 				return err
 			}

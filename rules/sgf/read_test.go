@@ -473,7 +473,7 @@ func TestFlawsBeforeTheFirstMove(t *testing.T) {
 	for record, want := range map[string]string{
 		"(;SZ[9]AB[]AW[];B[ee];W[cc])":                     " / : Black E5 C7 / AB: [] is not a point: it is passed over; AW: [] is not a point: it is passed over",
 		"(;SZ[9]AB[tt]AW[aa];B[ee])":                       " / A9: Black E5 / AB: [tt] is not on the board: it is passed over",
-		"(;SZ[9]AB[aa][bb]AW[cc];B[A1];W[dd])":             "B8 A9 / C7: Black / stopped: move 1: [A1] is not a point",
+		"(;SZ[9]AB[aa][bb]AW[cc];B[A!];W[dd])":             "B8 A9 / C7: Black / stopped: move 1: [A!] is not a point",
 		"(;SZ[9]AB[aa];AW[cc];W[ss];B[dd])":                "A9 / C7: Black / stopped: move 1: [ss] is not on the board of 9×9",
 		"(;SZ[9]AB[ba][ab]AW[aa];B[ee])":                   "A8 B9 / : Black E5 / A9 is set up without a liberty: its chain is left out",
 		"(;SZ[9]AB[ba][ab]AW[aa];B[ee];AE[ba])":            "E5 A8 / : White / A9 is set up without a liberty: its chain is left out; move 1: stones are set up: the game is read on from that position, and what was captured or passed before does not count",
@@ -540,12 +540,19 @@ func seen(t *testing.T, rec *Record) string {
 // Turns that a program spells out in its own way are read.
 func TestSpelledTurns(t *testing.T) {
 	for record, want := range map[string]string{
-		"(;SZ[9];B[pass];W[PASS])":        " / : Black pass pass / move 1: [pass] is read as a pass; move 2: [PASS] is read as a pass",
-		"(;SZ[9];B[ee];W[resign])":        " / : Black E5 resign / move 2: [resign] is read as a resignation",
-		"(;SZ[19];B[QD];W[DP];B[TT])":     " / : Black R16 D4 pass / move 1: [QD] is read as [qd]; move 2: [DP] is read as [dp]; move 3: [TT] is read as [tt]",
-		"(;SZ[9]AB[CC]HA[2];B[GG];W[ee])": "G3 C7 / : White E5 / [CC] is read as [cc]; move 1: [GG] is read as [gg]",
-		"(;SZ[9];B[EE];W[QD];B[aa])":      " / : Black E5 / move 1: [EE] is read as [ee]; stopped: move 2: [QD] is not on the board of 9×9",
-		"(;SZ[9];B[passe])":               " / : Black / stopped: move 1: [passe] is not a point",
+		"(;SZ[9];B[pass];W[PASS])":                     " / : Black pass pass / move 1: [pass] is read as a pass; move 2: [PASS] is read as a pass",
+		"(;SZ[9];B[ee];W[resign])":                     " / : Black E5 resign / move 2: [resign] is read as a resignation",
+		"(;SZ[19];B[QD];W[DP];B[TT])":                  " / : Black R16 D4 pass / move 1: [QD] is read as [qd]; move 2: [DP] is read as [dp]; move 3: [TT] is read as [tt]",
+		"(;SZ[9]AB[CC]HA[2];B[GG];W[ee])":              "G3 C7 / : White E5 / [CC] is read as [cc]; move 1: [GG] is read as [gg]",
+		"(;SZ[9];B[EE];W[QD];B[aa])":                   " / : Black E5 / move 1: [EE] is read as [ee]; stopped: move 2: [QD] is not on the board of 9×9",
+		"(;SZ[9];B[D4];W[e5];B[J9];W[A10])":            " / : Black D4 E5 J9 / move 1: [D4] is read as the point D4; move 2: [e5] is read as the point E5; move 3: [J9] is read as the point J9; stopped: move 4: A10 is not on this board: its columns go from A to J, its rows from 1 to 9",
+		"(;SZ[9]AB[C3][G7]HA[2];W[E5])":                "C3 G7 / : White E5 / [C3] is read as the point C3; [G7] is read as the point G7; move 1: [E5] is read as the point E5",
+		"(;SZ[25];B[Z25];W[I3])":                       " / : Black Z25 / move 1: [Z25] is read as the point Z25; stopped: move 2: Go boards have no column I: did you mean J3?",
+		"(;SZ[9];B[EE];W[GC];B[CC];W[GG];B[HH];W[D4])": " / : Black E5 G7 C7 G3 H2 D4 / move 1: [EE] is read as [ee] (and 4 more like it); move 6: [D4] is read as the point D4",
+		"(;SZ[9];B[EE];W[GC];B[CC];W[GG])":             " / : Black E5 G7 C7 G3 / move 1: [EE] is read as [ee]; move 2: [GC] is read as [gc]; move 3: [CC] is read as [cc]; move 4: [GG] is read as [gg]",
+		"(;SZ[9]AB[EE][GC][CC][GG][HH])":               "H2 G3 E5 C7 G7 / : Black / [EE] is read as [ee] (and 4 more like it)",
+		"(;SZ[9];B[4-4])":                              " / : Black / stopped: move 1: [4-4] is not a point",
+		"(;SZ[9];B[passe])":                            " / : Black / stopped: move 1: [passe] is not a point",
 	} {
 		if got := seen(t, read(t, record)); got != want {
 			t.Errorf("%s: %s\nwant %s", record, got, want)
