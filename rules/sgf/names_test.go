@@ -47,7 +47,7 @@ func TestNamesOfProperties(t *testing.T) {
 		"(;SZ=9;KM=6.5;B;B[ee])":                                          "19×19 komi 0: B place E15; properties without a value are passed over: SZ, KM, B",
 		"(;SZ[9]AW;B[ee])":                                                "9×9 komi 0: B place E5",
 		"(;S Z[9]K M[6.5];B[ee])":                                         "9×9 komi 6½: B place E5; " + understood + "S Z (SZ), K M (KM)",
-		"(;SZ[9]F F[4]B W[ee])":                                           "9×9 komi 0: W place E5; properties without a value are passed over: B",
+		"(;SZ[9]F F[4]B W[ee])":                                           "9×9 komi 0: W place E5; properties without a value are passed over: F, B",
 		"(;SZ[9];Move[ee]Stone[gc])":                                      "9×9 komi 0: ; " + passed + "Move, Stone; no move is read, and these properties are unknown: Stone",
 		"(;SZ[9][19]KM[6.5]KM[7.5];B[ee]RU[Japanese]KM[6.5])":             "9×9 komi 6½ japanese: B place E5; SZ has several values: 9 is read; KM has several values: 6.5 is read",
 		"(;SZ[9]HA[0]HA[0]SZ[ 9 ][];B[ee])":                               "9×9 komi 0: B place E5",

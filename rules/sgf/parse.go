@@ -263,7 +263,7 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 				prop = unknown
 			}
 			if i+1 < len(text) && text[i+1] != '[' && !hasValue(text[i+1:]) {
-				names.valueless(prop)
+				names.valueless(prop, text[named:i+1], nodes <= 1)
 			}
 		}
 	}

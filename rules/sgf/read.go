@@ -350,6 +350,9 @@ func (rd *reader) node(n node) error {
 		if len(rd.rec.Turns) == 0 {
 			rd.taken = nil
 			_ = rd.setup(n, true)
+			if n.has("B", "W") {
+				rd.repair(0, says("stones are set up in the node of the first move: they stand before it"))
+			}
 		} else if err := rd.edited(n); err != nil {
 			return err
 		}
@@ -451,7 +454,10 @@ func (rd *reader) lift(n node, said rules.Saying) {
 func (rd *reader) edited(n node) error {
 	ts, move := rd.rec.Turns, rd.move()
 	illegal := says("stones are set up after move {0}", move)
-	if last := len(ts) - 1; last > 0 && ts[last].Kind == rules.Pass && ts[last-1].Kind == rules.Pass || rd.rec.ours || rd.edits == maxEdits {
+	if last := len(ts) - 1; last > 0 && ts[last].Kind == rules.Pass && ts[last-1].Kind == rules.Pass {
+		return says("stones are set up after move {0}, when both players have passed", move)
+	}
+	if rd.rec.ours || rd.edits == maxEdits {
 		return illegal
 	}
 	before := rd.board
@@ -702,8 +708,11 @@ func (rd *reader) handicap() {
 	run := rd.run()
 	missing := n - rd.board.Stones(rules.Black)
 	bare := rd.board.Stones(rules.Black)+rd.board.Stones(rules.White) == 0
-	inARow := bare && run >= 2 && run < len(rec.Turns) && !rec.edited
+	inARow := bare && run >= 2 && (run < len(rec.Turns) || n >= 2) && !rec.edited
 	switch {
+	case inARow && run != n && n >= 2:
+		rd.repair(0, says("HA[{0}], but Black begins with {1} stones in a row: they are read as the handicap", n, run))
+		n = run
 	case inARow && run != n:
 		n = run
 		rd.repair(0, says("Black begins with {0} stones in a row: they are read as handicap", n))
@@ -728,7 +737,11 @@ func (rd *reader) handicap() {
 		rd.repair(0, says("HA[{0}] without its stones: they are put on the customary points {1}", n, rules.Names(ps)))
 	default:
 		set := n - missing
-		if set < 2 {
+		if set == 1 {
+			rd.repair(0, says("HA[{0}], but the record sets up one stone: it is read without handicap", n))
+			return
+		}
+		if set == 0 {
 			rd.repair(0, says("HA[{0}], but the record sets up no such stones: it is read without handicap", n))
 			return
 		}
