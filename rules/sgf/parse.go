@@ -74,7 +74,7 @@ func readLimited(r io.Reader) ([]byte, error) {
 // as comments, times and the numbers of an engine, it is passed over.
 var known = func() map[string]string {
 	names := map[string]string{}
-	for name := range strings.FieldsSeq("AP GM SZ KM RU HA PL RE PB PW BR WR GN EV RO PC DT OT AB AW AE TB TW B W XT XD XS KO HD TE RD") {
+	for name := range strings.FieldsSeq("AP GM SZ KM KI RU HA PL RE PB PW BR WR GN EV RO PC DT OT AB AW AE TB TW B W XT XD XS KO HD TE RD") {
 		names[name] = name
 	}
 	return names

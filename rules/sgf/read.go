@@ -180,10 +180,16 @@ func (rd *reader) read() error {
 // otherGames are names of games other than Go, of which SGF knows forty by number.
 var otherGames = regexp.MustCompile(`othello|reversi|chess|gomoku|renju|morris|backgammon|shogi|hex|draughts|checkers|xiangqi|象棋|将棋|五子棋|連珠`)
 
+// fiveInARow are names of rules of games with five stones in a row.
+var fiveInARow = regexp.MustCompile(`^(?:free ?style )?(?:gomoku|go-moku|renju|五子棋|連珠)`)
+
 // game returns an error if the record says that it is of another game than Go.
 func (rd *reader) game() error {
-	gm := rd.info("GM")
+	gm, ru := rd.info("GM"), rd.info("RU")
 	n, err := strconv.Atoi(narrow(gm))
+	if fiveInARow.MatchString(strings.ToLower(ru)) {
+		return says("RU[{0}] are the rules of another game than Go", cut(ru, 20))
+	}
 	switch {
 	case gm == "" || gm == "1":
 		return nil
@@ -194,7 +200,8 @@ func (rd *reader) game() error {
 	return nil
 }
 
-// komi reads KM or, if the record has none, what its texts say of komi.
+// komi reads KM or, if the record has none, KI of the first versions of SGF, or what its texts
+// say of komi.
 func (rd *reader) komi() error {
 	km := rd.info("KM")
 	s, i := &rd.rec.Setup, &rd.rec.Info
@@ -217,26 +224,56 @@ func (rd *reader) komi() error {
 		}
 	}
 	if err == nil {
-		if said != "" {
+		stones, _ := rd.stones()
+		switch {
+		case said != "":
 			rd.repair(0, says("KM[{0}] is {1}, a komi of {2}", cut(km, 20), says(said), p))
+		case p < 0 && stones < 2:
+			rd.repair(0, says("KM[{0}] is negative: White gives Black a komi of {1}", cut(km, 20), -p))
 		}
 		s.Komi, rd.rec.HasKomi = p, true
 		return nil
 	}
-	if km != "" {
-		rd.repair(0, says("KM[{0}] is not a komi, and is passed over", cut(km, 20)))
+	wrong := says("KM[{0}] is not a komi, and is passed over", cut(km, 20))
+	if halves, err := strconv.Atoi(rd.info("KI")); err == nil && halves >= 0 && rules.Points(halves) < mostKomi {
+		if km != "" {
+			rd.repair(0, wrong)
+		}
+		s.Komi, rd.rec.HasKomi = rules.Points(halves), true
+		rd.repair(0, says("KI[{0}] is in half points, a komi of {1}", halves, s.Komi))
+		return nil
 	}
 	for _, text := range []string{rd.rec.RU, i.Event, i.Name, i.Round, i.Overtime, i.Place} {
 		if p, words, ok := mentioned(cut(text, MaxText)); ok {
+			if km != "" {
+				rd.repair(0, wrong)
+			}
 			rd.repair(0, says("by “{0}” the komi is {1}", cut(words, 20), p))
 			s.Komi, rd.rec.HasKomi = p, true
 			return nil
 		}
 	}
-	if km == "" && rd.has("KM") {
+	switch {
+	case km != "":
+		rd.repair(0, says("KM[{0}] is not a komi: it is read as {1}", cut(km, 20), s.Komi))
+	case rd.has("KM"):
 		rd.repair(0, says("KM[] names no komi: it is read as {0}", s.Komi))
 	}
 	return nil
+}
+
+// stones returns the number of stones that HA names, 0 if it is missing, and whether it names none.
+func (rd *reader) stones() (n int, odd bool) {
+	ha := rd.info("HA")
+	if ha == "" {
+		return 0, false
+	}
+	m := handicapWords.FindStringSubmatch(strings.ToLower(narrow(ha)))
+	if m == nil {
+		return 0, true
+	}
+	n, _ = strconv.Atoi(m[1])
+	return n, false
 }
 
 // has reports whether a node has a property.
@@ -257,6 +294,8 @@ func (rd *reader) headers() {
 		case "KO":
 			if _, _, err := komi(text); err == nil {
 				means = "KM"
+			} else if text != "" && rd.info("KM") == "" {
+				rd.repair(0, says("KO[{0}] is not a komi, and is passed over", cut(text, 20)))
 			}
 		case "HD":
 			if _, err := strconv.Atoi(text); err == nil {
@@ -600,6 +639,9 @@ func (rd *reader) turn(n node, turn value) error {
 			if _, off := rules.ParsePoint(v, w, h); !ok && lettered.MatchString(v) {
 				err = off
 			}
+			if strings.HasPrefix(strings.ToLower(v), "swap") {
+				return says("[{0}] is a move of Hex, not of Go", cut(v, 20))
+			}
 			if !ok {
 				return err
 			}
@@ -690,14 +732,9 @@ var handicapWords = regexp.MustCompile(`^[让讓]?([0-9]{1,3})(?:\.0+)?(?:[ 子�
 // servers write without HA, or on the customary points.
 func (rd *reader) handicap() {
 	rec := &rd.rec
-	n := 0
-	if ha := rd.info("HA"); ha != "" {
-		m := handicapWords.FindStringSubmatch(strings.ToLower(narrow(ha)))
-		if m != nil {
-			n, _ = strconv.Atoi(m[1])
-		} else {
-			rd.repair(0, says("HA[{0}] is not a number of stones: the handicap is read from the board", cut(ha, 20)))
-		}
+	n, odd := rd.stones()
+	if odd {
+		rd.repair(0, says("HA[{0}] is not a number of stones: the handicap is read from the board", cut(rd.info("HA"), 20)))
 	}
 	unknown := func() {
 		rd.repair(0, says("HA[{0}]: the record does not say where the handicap stones stand: it is read without them", n))

@@ -234,6 +234,8 @@ func TestUnreadableRecords(t *testing.T) {
 		"(;GM[３])":                     "GM[３] is another game than Go",
 		"(;GM[-1])":                    "GM[-1] is another game than Go",
 		"(;GM[Chess])":                 "GM[Chess] is another game than Go",
+		"(;RU[Renju])":                 "RU[Renju] are the rules of another game than Go",
+		"(;GM[1]RU[Freestyle Gomoku])": "RU[Freestyle Gomoku] are the rules of another game than Go",
 		"(;GM[五子棋])":                   "GM[五子棋] is another game than Go",
 		"(;SZ[9:])":                    "SZ[9:] is not the size of a board",
 		"(;SZ[9]":                      "the record ends before its first move",
@@ -552,6 +554,7 @@ func TestSpelledTurns(t *testing.T) {
 		"(;SZ[9];B[EE];W[GC];B[CC];W[GG])":             " / : Black E5 G7 C7 G3 / move 1: [EE] is read as [ee]; move 2: [GC] is read as [gc]; move 3: [CC] is read as [cc]; move 4: [GG] is read as [gg]",
 		"(;SZ[9]AB[EE][GC][CC][GG][HH])":               "H2 G3 E5 C7 G7 / : Black / [EE] is read as [ee] (and 4 more like it)",
 		"(;SZ[9];B[4-4])":                              " / : Black / stopped: move 1: [4-4] is not a point",
+		"(;SZ[9];B[ee];W[Swap-sides])":                 " / : Black E5 / stopped: move 2: [Swap-sides] is a move of Hex, not of Go",
 		"(;SZ[9];B[passe])":                            " / : Black / stopped: move 1: [passe] is not a point",
 	} {
 		if got := seen(t, read(t, record)); got != want {
