@@ -29,7 +29,8 @@ import (
 // properties by another name, komi in words or the units of a server, handicap stones that
 // are not those of HA, or that are nowhere, stones that cannot be where they are set up, or
 // are set up after moves, turns that are spelled out, points in the coordinates of players, two
-// turns in one node, an end before the brackets close. Where it cannot read a turn it stops; see [Record.Stopped].
+// turns in one node, an end before the brackets close. Where it cannot read a turn, or the position before
+// it lacks a stone, it stops; see [Record.Stopped].
 //
 // The first turn decides who moves first, before it PL.
 //
@@ -95,6 +96,7 @@ type reader struct {
 	taken *taken      // the last of them, if it did no more than take stones off, and nothing follows
 	left  int         // nodes of line from the one that is read to the last one with a turn or a stone
 	next  rules.Color // who moves after the last of edits
+	lacks error       // why a stone of the position before the first turn cannot be put on the board
 	rec   Record
 }
 
@@ -567,6 +569,10 @@ func (rd *reader) area(v value) []rules.Point {
 	ps, err := area(text, &rd.board)
 	if err != nil {
 		rd.repair(rd.move(), says("{0}: {1}: it is passed over", v.name, err))
+		w, h := rd.board.Size()
+		if none, _ := isPass(text, w, h); v.name != "AE" && !none {
+			rd.lacks = says("the position before it lacks a stone: {0}: {1}", v.name, err)
+		}
 	}
 	return ps
 }
@@ -623,6 +629,9 @@ var spelled = map[string]struct {
 func (rd *reader) turn(n node, turn value) error {
 	if rd.ended {
 		return says("a turn comes after the node that ends the game")
+	}
+	if rd.lacks != nil {
+		return rd.lacks
 	}
 	if rd.move() == 0 {
 		rd.stifled()

@@ -475,6 +475,9 @@ func TestFlawsBeforeTheFirstMove(t *testing.T) {
 	for record, want := range map[string]string{
 		"(;SZ[9]AB[]AW[];B[ee];W[cc])":                     " / : Black E5 C7 / AB: [] is not a point: it is passed over; AW: [] is not a point: it is passed over",
 		"(;SZ[9]AB[tt]AW[aa];B[ee])":                       " / A9: Black E5 / AB: [tt] is not on the board: it is passed over",
+		"(;SZ[9]AB[jj]AW[aa];PL[B];B[ee])":                 " / A9: Black / AB: [jj] is not on the board: it is passed over; stopped: move 1: the position before it lacks a stone: AB: [jj] is not on the board",
+		"(;SZ[9]AW[x]AB[aa]B[ee])":                         "A9 / : Black / AW: [x] is not a point: it is passed over; stones are set up in the node of the first move: they stand before it; stopped: move 1: the position before it lacks a stone: AW: [x] is not a point",
+		"(;SZ[9]AB[aa]AE[jj];B[ee])":                       "A9 / : Black E5 / AE: [jj] is not on the board: it is passed over",
 		"(;SZ[9]AB[aa][bb]AW[cc];B[A!];W[dd])":             "B8 A9 / C7: Black / stopped: move 1: [A!] is not a point",
 		"(;SZ[9]AB[aa];AW[cc];W[ss];B[dd])":                "A9 / C7: Black / stopped: move 1: [ss] is not on the board of 9×9",
 		"(;SZ[9]AB[ba][ab]AW[aa];B[ee])":                   "A8 B9 / : Black E5 / A9 is set up without a liberty: its chain is left out",
