@@ -147,10 +147,9 @@ func (rd *reader) read() error {
 		return err
 	}
 	rd.rec.Turns = make([]Turn, 0, len(rd.line))
-	for i, n := range rd.line {
-		if n.has("B", "W", "AB", "AW") {
-			rd.left = i + 1
-		}
+	rd.left = len(rd.line)
+	for rd.left > 0 && !rd.line[rd.left-1].has("B", "W", "AB", "AW") {
+		rd.left--
 	}
 	for _, n := range rd.line {
 		rd.left--
@@ -386,8 +385,9 @@ func (rd *reader) info(name string) string {
 
 // node reads the setup, the turn and the ending that a node has.
 func (rd *reader) node(n node) error {
-	lifts := rd.lifts(n)
-	if n.has("AB", "AW", "AE") && !lifts {
+	setup := n.has("AB", "AW", "AE")
+	lifts := setup && rd.lifts(n)
+	if setup && !lifts {
 		if len(rd.rec.Turns) == 0 {
 			rd.taken = nil
 			_ = rd.setup(n, true)
@@ -577,14 +577,16 @@ func (rd *reader) area(v value) []rules.Point {
 	return ps
 }
 
-// lettered match points in the coordinates of players, "R16", which some programs write.
-var lettered = regexp.MustCompile(`^[A-Za-z][0-9]{1,2}$`)
+// isLettered reports whether a text is a point in the coordinates of players, "R16", which some
+// programs write.
+func isLettered(text string) bool {
+	return (len(text) == 2 || len(text) == 3 && isDigit(text[2])) && isLetter(text[0]) && isDigit(text[1])
+}
 
 // small returns the name of a point, or of two, in small letters, because no board is so
 // large that it needs capital ones.
 func (rd *reader) small(move int, text string) string {
-	low := strings.ToLower(text)
-	if lettered.MatchString(text) {
+	if isLettered(text) {
 		w, h := rd.board.Size()
 		p, err := rules.ParsePoint(text, w, h)
 		if err != nil {
@@ -593,6 +595,7 @@ func (rd *reader) small(move int, text string) string {
 		rd.repair(move, says("[{0}] is read as the point {1}", text, p))
 		return name(p, h)
 	}
+	low := strings.ToLower(text)
 	if low == text {
 		return text
 	}
@@ -645,7 +648,7 @@ func (rd *reader) turn(n node, turn value) error {
 		at, err := point(v, h)
 		if err != nil {
 			word, ok := spelled[strings.ToLower(v)]
-			if _, off := rules.ParsePoint(v, w, h); !ok && lettered.MatchString(v) {
+			if _, off := rules.ParsePoint(v, w, h); !ok && isLettered(v) {
 				err = off
 			}
 			if strings.HasPrefix(strings.ToLower(v), "swap") {
