@@ -14,10 +14,10 @@ const komiWord = `(?:komi|コミ|込み?|덤|[黑黒]?[贴貼])`
 
 // komis matches a komi in words: "White 5.5", "6目半", "コミ6目半", "3又3/4子", "5 1/2 points",
 // "黒6目半", which Black gives, "先番6目半コミ出し".
-var komis = regexp.MustCompile(`^(?:white|w|白|[黑黒]|先番)? *` + komiWord + `? *[+:=]? *` + amount + ` *(?:コミ出し)?$`)
+var komis = regexp.MustCompile(`^(?:white|w|白|[黑黒]|先番)? *` + komiWord + `? *[+:=]? *` + amount + ` *(?:コミ)?(?:出し)?$`)
 
-// koreanUnits makes one word of those for points.
-var koreanUnits = strings.NewReplacer("목", "집", "호", "집")
+// otherUnits makes one word of the Korean ones for points, and a decimal of a quarter.
+var otherUnits = strings.NewReplacer("목", "집", "호", "집", "¼", ".25", "¾", ".75")
 
 // mentions match a komi that a text mentions: "黑贴7目半", "komi is 6.5", "7.5 komi".
 var mentions = []*regexp.Regexp{
@@ -74,7 +74,7 @@ func inPoints(value string) (p rules.Points, said string, err error) {
 	if e == nil && strings.ContainsAny(value, "eExXpP_") { // 65e-1
 		e = err
 	}
-	if m := komis.FindStringSubmatch(koreanUnits.Replace(fractions.Replace(strings.ToLower(value)))); e != nil && m != nil {
+	if m := komis.FindStringSubmatch(otherUnits.Replace(fractions.Replace(strings.ToLower(value)))); e != nil && m != nil {
 		if p, _, ok := amountOf(m[1:]); ok {
 			return p, "in words", nil
 		}

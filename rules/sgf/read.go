@@ -89,15 +89,16 @@ func foreignFormat(text []byte) error {
 
 // A reader makes a record of the nodes of a main line.
 type reader struct {
-	line  []node
-	board rules.Board // with the setup
-	ended bool        // the last node has been read
-	edits int         // setups after moves
-	taken *taken      // the last of them, if it did no more than take stones off, and nothing follows
-	left  int         // nodes of line from the one that is read to the last one with a turn or a stone
-	next  rules.Color // who moves after the last of edits
-	lacks error       // why a stone of the position before the first turn cannot be put on the board
-	rec   Record
+	line     []node
+	board    rules.Board // with the setup
+	ended    bool        // the last node has been read
+	edits    int         // setups after moves
+	taken    *taken      // the last of them, if it did no more than take stones off, and nothing follows
+	left     int         // nodes of line from the one that is read to the last one with a turn or a stone
+	next     rules.Color // who moves after the last of edits
+	negative bool        // KM is, and nothing was said of it
+	lacks    error       // why a stone of the position before the first turn cannot be put on the board
+	rec      Record
 }
 
 // taken is a node that takes stones off the board, and the reader before it.
@@ -166,6 +167,9 @@ func (rd *reader) read() error {
 	}
 	rd.stifled()
 	rd.handicap()
+	if rd.negative && s.Handicap == 0 {
+		rd.repair(0, says("KM[{0}] is negative: White gives Black a komi of {1}", cut(rd.info("KM"), 20), -s.Komi))
+	}
 	for _, p := range rd.board.Points() {
 		switch rd.board.At(p) {
 		case rules.Black:
@@ -225,14 +229,10 @@ func (rd *reader) komi() error {
 		}
 	}
 	if err == nil {
-		stones, _ := rd.stones()
-		switch {
-		case said != "":
+		if said != "" {
 			rd.repair(0, says("KM[{0}] is {1}, a komi of {2}", cut(km, 20), says(said), p))
-		case p < 0 && stones < 2:
-			rd.repair(0, says("KM[{0}] is negative: White gives Black a komi of {1}", cut(km, 20), -p))
 		}
-		s.Komi, rd.rec.HasKomi = p, true
+		s.Komi, rd.rec.HasKomi, rd.negative = p, true, p < 0 && said == ""
 		return nil
 	}
 	wrong := says("KM[{0}] is not a komi, and is passed over", cut(km, 20))
@@ -261,20 +261,6 @@ func (rd *reader) komi() error {
 		rd.repair(0, says("KM[] names no komi: it is read as {0}", s.Komi))
 	}
 	return nil
-}
-
-// stones returns the number of stones that HA names, 0 if it is missing, and whether it names none.
-func (rd *reader) stones() (n int, odd bool) {
-	ha := rd.info("HA")
-	if ha == "" {
-		return 0, false
-	}
-	m := handicapWords.FindStringSubmatch(strings.ToLower(narrow(ha)))
-	if m == nil {
-		return 0, true
-	}
-	n, _ = strconv.Atoi(m[1])
-	return n, false
 }
 
 // has reports whether a node has a property.
@@ -744,9 +730,14 @@ var handicapWords = regexp.MustCompile(`^[让讓]?([0-9]{1,3})(?:\.0+)?(?:[ 子�
 // servers write without HA, or on the customary points.
 func (rd *reader) handicap() {
 	rec := &rd.rec
-	n, odd := rd.stones()
-	if odd {
-		rd.repair(0, says("HA[{0}] is not a number of stones: the handicap is read from the board", cut(rd.info("HA"), 20)))
+	n := 0
+	if ha := rd.info("HA"); ha != "" {
+		m := handicapWords.FindStringSubmatch(strings.ToLower(narrow(ha)))
+		if m != nil {
+			n, _ = strconv.Atoi(m[1])
+		} else {
+			rd.repair(0, says("HA[{0}] is not a number of stones: the handicap is read from the board", cut(ha, 20)))
+		}
 	}
 	unknown := func() {
 		rd.repair(0, says("HA[{0}]: the record does not say where the handicap stones stand: it is read without them", n))
