@@ -157,6 +157,8 @@ func TestRepairs(t *testing.T) {
 		"(;SZ[9];B[ee]()(;W[gc];B[cc]))":                                         "B place E5, W place G7, B place C7 / an empty variation is passed over",
 		"(;SZ[9];B[ee](;)(;W[gc];B[cc]))":                                        "B place E5, W place G7, B place C7 / an empty variation is passed over",
 		"(;SZ[9];B[ee](( ))( ;)(;W[gc]())(;W[cc]))":                              "B place E5, W place G7 / a second opening bracket in a row is passed over; an empty variation is passed over",
+		"(;SZ[9];B[ee]() );W[gc])":                                               "B place E5, W place G7 / an empty variation is passed over; the game goes on after a closing bracket, which is passed over",
+		"(;SZ[9];B[ee]ABC;W[gc])":                                                "B place E5, W place G7 / move 1: text between values is passed over",
 		"(;SZ[9];B[ee]();W[gc])":                                                 "B place E5, W place G7 / an empty variation is passed over",
 		"(;SZ[9]()(;B[ee]))":                                                     "B place E5 / an empty variation is passed over",
 		"(;SZ[9];B[ee]((;W[gc]))":                                                "B place E5, W place G7 / a second opening bracket in a row is passed over",

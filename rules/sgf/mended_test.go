@@ -23,6 +23,7 @@ func TestMended(t *testing.T) {
 		"(;SZ[9]RU[aga];B[EE];W[GC];B[CC];W[GG];B[BB];B[ii];B[hh])":             "B place E5, W place G7, B place C7, W place G3, B place B8, W pass, B place J1, W pass, B place H2; move 1: [EE] is read as [ee] (and 4 more like it); move 6: Black moves twice: a pass of White is assumed; move 7: Black moves twice: a pass of White is assumed",
 		"(;SZ[9]RU[aga];B[ee];W[gc];W[ee];B[aa])":                               "B place E5, W place G7; move 3: White moves twice: a pass of Black is assumed; stopped: move 3 (White E5): the point is not empty",
 		"(;SZ[5]RU[japanese];B[cc];W[aa];B[];W[];B[];W[])":                      "B place C3, W place A5, B pass, W pass, B pass, W pass; move 5: a pass after play has ended is left out",
+		"(;SZ[9]RU[tromp-taylor];B[ee];W[];W[cc])":                              "B place E5, W pass; stopped: move 3 (White C7): it is the other player's turn",
 		"(;SZ[5]RU[tromp-taylor];B[cc];W[];B[];W[])":                            "B place C3, W pass, B pass, W pass; move 4: a pass after play has ended is left out",
 		"(;SZ[5]RU[japanese];B[cc];W[];B[];W[])":                                "B place C3, W pass, B pass, W pass; move 4: a pass after play has ended is left out",
 		"(;SZ[5]RU[aga];B[cc];W[];B[];W[])":                                     "B place C3, W pass, B pass, W pass",
@@ -109,6 +110,24 @@ func TestManyFlaws(t *testing.T) {
 		if rec := read(t, record).Mended(&rules.AGA); len(rec.Repairs) > 2*maxRepairs {
 			t.Errorf("%s: %d repairs", name, len(rec.Repairs))
 		}
+	}
+}
+
+// Repairs that are folded are not folded again, also not with those of other kinds.
+func TestFolded(t *testing.T) {
+	var repairs []Repair
+	for _, text := range strings.Fields("a b c d e f") {
+		for move := range maxAlike + 1 {
+			repairs = append(repairs, Repair{move + 1, says(text)})
+		}
+	}
+	once := folded(repairs)
+	const want = "[move 1: a (and 4 more like it) move 1: b (and 4 more like it) move 1: c (and 4 more like it) move 1: d (and 4 more like it) move 1: e (and 4 more like it) move 1: f (and 4 more like it)]"
+	if got := fmt.Sprint(once); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if got := fmt.Sprint(folded(once)); got != want {
+		t.Errorf("again: %s\nwant %s", got, want)
 	}
 }
 

@@ -427,11 +427,11 @@ func (rd *reader) marks(n node, turn bool) {
 	}
 }
 
-// lifts reports whether the stones that a node takes off the board are the dead ones: passes
-// have ended the record, or its last turn is a pass, before the node or in it.
+// lifts reports whether a node with setup does no more than take the dead stones off the board:
+// passes have ended the record, or its last turn is a pass, before the node or in it.
 func (rd *reader) lifts(n node) bool {
 	ts := rd.rec.Turns
-	if len(ts) == 0 || !n.has("AE") || n.has("AB", "AW") {
+	if len(ts) == 0 || n.has("AB", "AW") {
 		return false
 	}
 	var last *value

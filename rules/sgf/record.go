@@ -49,18 +49,10 @@ const (
 	andOthers = "{0} (and {1} more like it)"
 )
 
-// alone returns what a repair says of the first of its kind, and how many it stands for.
-func (r Repair) alone() (what rules.Saying, n int) {
-	if r.What.Text == andOthers {
-		return r.What.Args[0].(rules.Saying), r.What.Args[1].(int) + 1
-	}
-	return r.What, 1
-}
-
 // kind returns what a repair has in common with others of another point or value.
-func kind(what rules.Saying) string {
-	kind := what.Text
-	for _, a := range what.Args {
+func (r Repair) kind() string {
+	kind := r.What.Text
+	for _, a := range r.What.Args {
 		if c, ok := a.(rules.Color); ok {
 			kind += c.String()
 		}
@@ -72,18 +64,16 @@ func kind(what rules.Saying) string {
 func folded(repairs []Repair) (out []Repair) {
 	alike := map[string]int{}
 	for _, r := range repairs {
-		what, n := r.alone()
-		alike[kind(what)] += n
+		alike[r.kind()]++
 	}
 	for _, r := range repairs {
-		what, _ := r.alone()
-		n := alike[kind(what)]
-		if n == 0 { // the first stands for it
+		kind := r.kind()
+		switch n := alike[kind]; {
+		case n == 0: // the first stands for it
 			continue
-		}
-		if n > maxAlike {
-			r.What = says(andOthers, what, n-1)
-			alike[kind(what)] = 0
+		case n > maxAlike && r.What.Text != andOthers:
+			r.What = says(andOthers, r.What, n-1)
+			alike[kind] = 0
 		}
 		out = append(out, r)
 	}

@@ -205,8 +205,10 @@ func secondLine(line []secondNode) (g secondGame, ok bool) {
 
 // said returns the text of a repair, also of one that stands for many.
 func said(r Repair) string {
-	what, _ := r.alone()
-	return what.Text
+	if r.What.Text == andOthers {
+		return r.What.Args[0].(rules.Saying).Text
+	}
+	return r.What.Text
 }
 
 // guessedAt reports whether a record says that Read has guessed where it begins or goes on, or
