@@ -50,10 +50,11 @@ func (t *secondTree) empty() bool {
 }
 
 var (
-	secondBegins = regexp.MustCompile(`\([ \t\r\n\v\f]*;`)
-	secondWord   = regexp.MustCompile(`(?s)\[(?:[^\]\\]|\\.)*\]|[A-Za-z]+|[();\[]`)
-	secondSmall  = regexp.MustCompile(`[a-z]`)
-	secondEscape = regexp.MustCompile(`(?s)\\(?:\r\n|\n\r|\n|\r|(.))`)
+	secondBegins  = regexp.MustCompile(`\([ \t\r\n\v\f]*;`)
+	secondWord    = regexp.MustCompile(`(?s)\[(?:[^\]\\]|\\.)*\]|[A-Za-z]+|[();\[]`)
+	secondSmall   = regexp.MustCompile(`[a-z]`)
+	secondPlayers = regexp.MustCompile(`^([a-z])([0-9]{1,2})$`)
+	secondEscape  = regexp.MustCompile(`(?s)\\(?:\r\n|\n\r|\n|\r|(.))`)
 )
 
 // second reads a record; ok: it is a whole one.
@@ -144,6 +145,11 @@ func secondLine(line []secondNode) (g secondGame, ok bool) {
 	g.black = first["PB"]
 	point := func(s string) (p rules.Point, ok bool) {
 		s = strings.ToLower(s)
+		if m := secondPlayers.FindStringSubmatch(s); m != nil {
+			x := strings.Index("abcdefghjklmnopqrstuvwxyz", m[1])
+			y, _ := strconv.Atoi(m[2])
+			return rules.Point{X: int8(x), Y: int8(y - 1)}, x >= 0 && x < g.w && y >= 1 && y <= g.h
+		}
 		letters := "abcdefghijklmnopqrstuvwxyz"
 		if len(s) != 2 || !strings.Contains(letters, s[:1]) || !strings.Contains(letters, s[1:]) {
 			return p, false
@@ -187,7 +193,7 @@ func secondLine(line []secondNode) (g secondGame, ok bool) {
 			}
 			for _, v := range p[1:] {
 				turn := p[0] + " pass"
-				if v = strings.TrimSpace(v); v != "" && (strings.ToLower(v) != "tt" || g.w > 19 || g.h > 19) {
+				if v = strings.TrimSpace(v); v != "" && strings.ToLower(v) != "pass" && (strings.ToLower(v) != "tt" || g.w > 19 || g.h > 19) {
 					at, ok := point(v)
 					if !ok {
 						g.stopped = true
