@@ -53,6 +53,7 @@ var details = []struct {
 	of *regexp.Regexp
 	as string
 }{
+	{regexp.MustCompile(` \(and \d+ more like it\)$`), ""},
 	{regexp.MustCompile(`^move \d+(?: \([^)]*\))?: `), ""},
 	{regexp.MustCompile(`\[[^\]]*\]`), "[…]"},
 	{regexp.MustCompile(`"(?:[^"\\]|\\.)*"`), `"…"`},

@@ -12,8 +12,9 @@ import (
 // komiWord is what komi is called.
 const komiWord = `(?:komi|コミ|込み?|덤|[黑黒]?[贴貼])`
 
-// komis matches a komi in words: "White 5.5", "6目半", "コミ6目半", "3又3/4子", "5 1/2 points".
-var komis = regexp.MustCompile(`^(?:white|w|白|` + komiWord + `)? *[+:=]? *` + amount + `$`)
+// komis matches a komi in words: "White 5.5", "6目半", "コミ6目半", "3又3/4子", "5 1/2 points",
+// "黒6目半", which Black gives, "先番6目半コミ出し".
+var komis = regexp.MustCompile(`^(?:white|w|白|[黑黒]|先番)? *` + komiWord + `? *[+:=]? *` + amount + ` *(?:コミ)?(?:出し)?$`)
 
 // mentions match a komi that a text mentions: "黑贴7目半", "komi is 6.5", "7.5 komi".
 var mentions = []*regexp.Regexp{
@@ -37,8 +38,9 @@ func mentioned(text string) (p rules.Points, words string, ok bool) {
 var errNoKomi = errors.New("no game has such a komi")
 
 const (
-	mostKomi  = 100 * rules.One // no komi comes near it
-	largeKomi = 25 * rules.One  // few that are meant in points reach it
+	mostKomi   = 100 * rules.One // no komi comes near it
+	largeKomi  = 25 * rules.One  // few that are meant in points reach it
+	mostStones = 4               // of a komi in stones
 )
 
 // komi reads KM: points, or the units of servers, and says which. Chinese
@@ -85,7 +87,7 @@ func inPoints(value string) (p rules.Points, said string, err error) {
 			return rules.Points(halves), "in hundredths", nil
 		}
 	}
-	if quarters := n * 4; quarters == float64(int(quarters)) && n > -100 && n < 100 {
+	if quarters := n * 4; quarters == float64(int(quarters)) && n >= -mostStones && n <= mostStones {
 		return rules.Points(quarters), said, nil
 	}
 	return p, "", err

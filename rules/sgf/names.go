@@ -212,11 +212,15 @@ func isPlayer(value string) bool {
 	return err != nil && value != "" && !word
 }
 
-// valueless notes a property without a value if it is one of the board or a move. GNU Go
-// writes such ones for stones where there are none.
-func (s *spellings) valueless(prop string) {
-	if len(prop) == 1 && prop != "?" || prop == "SZ" || prop == "KM" || prop == "HA" {
+// valueless notes a property without a value if it is one of the board or a move, or is written
+// as properties are. GNU Go writes such ones in the first node for stones where there are none.
+func (s *spellings) valueless(prop string, name []byte, first bool) {
+	switch {
+	case first && (prop == "AB" || prop == "AW" || prop == "AE"):
+	case len(prop) == 1 && prop != "?" || prop == "SZ" || prop == "KM" || prop == "HA":
 		note(&s.empty, []byte(prop), "")
+	case len(name) <= 2 && !slices.ContainsFunc(name, func(c byte) bool { return !isCapital(c) }):
+		note(&s.empty, name, "")
 	}
 }
 

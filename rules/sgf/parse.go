@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,7 +74,7 @@ func readLimited(r io.Reader) ([]byte, error) {
 // as comments, times and the numbers of an engine, it is passed over.
 var known = func() map[string]string {
 	names := map[string]string{}
-	for name := range strings.FieldsSeq("AP GM SZ KM RU HA PL RE PB PW BR WR GN EV RO PC DT OT AB AW AE TB TW B W XT XD XS KO HD TE RD") {
+	for name := range strings.FieldsSeq("AP GM SZ KM KI RU HA PL RE PB PW BR WR GN EV RO PC DT OT AB AW AE TB TW B W XT XD XS KO HD TE RD") {
 		names[name] = name
 	}
 	return names
@@ -107,13 +108,18 @@ const (
 	afterVariation = "moves after a variation are passed over"
 	tooMany        = "the game goes on after a closing bracket, which is passed over"
 	noMoves        = "the first variation has no moves: another may be the game"
+	emptyVariation = "an empty variation is passed over"
+	doubled        = "a second opening bracket in a row is passed over"
+	textAfter      = "text after the record is passed over"
+	movesAfter     = "moves after the record are passed over"
+	textBetween    = "text after a variation is passed over"
 	notEscaped     = "brackets within a text are not escaped: where it ends is guessed"
 	betweenValues  = "text between values is passed over"
 )
 
 // inText reports whether a repair is of where values end.
 func (r Repair) inText() bool {
-	return r.What.Text == notEscaped || r.What.Text == betweenValues || r.What.Text == cutShort
+	return slices.Contains([]string{notEscaped, betweenValues, textAfter, movesAfter, textBetween, cutShort}, r.What.Text)
 }
 
 const space = " \t\r\n\v\f"
@@ -152,26 +158,47 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 	prop := none                   // the property that values belong to
 	named := 0                     // where its name begins
 	turn := none                   // the last one, B or W
+	blank := 0                     // brackets that were opened since the last value
+	unmoved := 0                   // brackets that were opened since the last turn
 	ends := newEnds()
 	for ; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '(':
+			if depth > 0 && bytes.HasSuffix(bytes.TrimRight(text[:i], space), []byte("(")) {
+				repair(doubled)
+			}
 			prop = none
 			depth++
+			blank++
+			unmoved++
 		case c == ')':
 			rest := text[i+1:]
+			if depth > 1 && blank > 0 {
+				repair(emptyVariation)
+				prop, open = none, false
+				depth--
+				blank--
+				unmoved--
+				continue
+			}
 			if after := bytes.TrimLeft(rest, space+")"); depth <= 1 && turns > 0 && isReply(after, turn) {
 				repair(tooMany)
 				prop = none
 				continue
 			}
 			switch {
-			case depth > 1 && turns == 0 && bytes.HasPrefix(bytes.TrimLeft(rest, space+")"), []byte("(")) && closing(text[i+1:]) > 0:
+			case depth > 1 && unmoved > 0 && bytes.HasPrefix(bytes.TrimLeft(rest, space+")"), []byte("(")) && closing(rest, 0) > 0:
 				repair(noMoves)
 			case bytes.HasPrefix(bytes.TrimLeft(rest, space), []byte(";")):
 				repair(afterVariation)
-			case depth > 1 && !branches(rest), ends.past(rest):
-				repair(notEscaped)
+			default:
+				flaw := ends.past(rest)
+				if depth > 1 && !branches(rest) && (flaw == "" || flaw == textAfter) {
+					flaw = textBetween
+				}
+				if flaw != "" {
+					repair(flaw)
+				}
 			}
 			return line, append(repairs, names.repairs(turns)...), nil
 		case c == ';':
@@ -184,6 +211,7 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 			if n < 0 {
 				return short(line, append(repairs, names.repairs(turns)...))
 			}
+			blank = 0
 			if prop != none && !isLetter(text[i-1]) && !endsName(text[:i]) {
 				repair(betweenValues)
 			}
@@ -209,7 +237,7 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 				*last = all[len(all)-len(*last)-1:]
 				if len(prop) == 1 { // B or W
 					turns++
-					turn = prop
+					turn, unmoved = prop, 0
 				}
 			}
 			if flaw != "" {
@@ -235,7 +263,7 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 				prop = unknown
 			}
 			if i+1 < len(text) && text[i+1] != '[' && !hasValue(text[i+1:]) {
-				names.valueless(prop)
+				names.valueless(prop, text[named:i+1], nodes <= 1)
 			}
 		}
 	}
@@ -266,9 +294,9 @@ func endsName(text []byte) bool {
 }
 
 // short returns what there is of a record that ends too early: of one that ends before
-// its first turn nothing.
+// its first turn or stone nothing.
 func short(line []node, repairs []Repair) ([]node, []Repair, error) {
-	if !slices.ContainsFunc(line, func(n node) bool { return n.has("B", "W") }) {
+	if !slices.ContainsFunc(line, func(n node) bool { return n.has("B", "W", "AB", "AW") }) {
 		return nil, nil, ErrCutShort
 	}
 	return line, append(repairs, Repair{What: says(cutShort)}), nil
@@ -287,15 +315,19 @@ func begin(text []byte) (at int, flaw string) {
 		i += n
 		rest := trim(text[i+1:])
 		node := bytes.TrimLeft(rest, space+";")
-		switch _, ok := property(node[:min(len(node), maxName)]); {
+		switch name, ok := property(node[:min(len(node), maxName)]); {
 		case len(rest) > len(node) && ok:
-			if headless >= 0 && closing(text[headless:i]) < 0 { // a variation
+			if headless >= 0 && closing(text[headless:i], 0) < 0 { // a variation
 				return headless, noNode
 			}
-			if bare >= 0 && bytes.IndexByte(text[bare:i], '[') >= 0 && closing(text[bare:i]) < 0 {
+			if bare >= 0 && bytes.IndexByte(text[bare:i], '[') >= 0 && closing(text[bare:i], 0) < 0 {
 				return bare, ""
 			}
-			if open := unopened(text[:i]); open >= 0 {
+			open := unopened(text[:i])
+			if open < 0 && !slices.Contains(rootNames, string(name)) {
+				open = header(text[:i])
+			}
+			if open >= 0 {
 				return open, noBracket
 			}
 			if bare >= 0 {
@@ -311,7 +343,7 @@ func begin(text []byte) (at int, flaw string) {
 		}
 	}
 	open := unopened(text)
-	holds := func(i int) bool { return i >= 0 && i < open && closing(text[i:open]) < 0 }
+	holds := func(i int) bool { return i >= 0 && i < open && closing(text[i:open], 0) < 0 }
 	switch {
 	case holds(headless) || open < 0 && headless >= 0:
 		return headless, noNode
@@ -409,10 +441,26 @@ func unopened(text []byte) int {
 	}
 }
 
+// rootNames are properties that stand in the first node of a record alone.
+var rootNames = strings.Fields("AP CA FF GM SZ")
+
+// headers match properties with which a text ends, from the start of a line.
+var headers = regexp.MustCompile(`(?s)(?:^|\n)[ \t]*((?:[;\s]*[A-Z]{1,2}(?:\s*\[(?:[^\]\\]|\\.)*\])+)+[;\s]*)\z`)
+
+// header returns where the properties begin that stand before the first bracket of a record,
+// with which a text ends; -1 if it does not.
+func header(text []byte) int {
+	skipped := max(0, len(text)-maxWithin)
+	if m := headers.FindSubmatchIndex(text[skipped:]); m != nil {
+		return skipped + m[2]
+	}
+	return -1
+}
+
 // closing returns the length of the game or variation that begins with the bracket at the
-// start of text; -1 if it does not end.
-func closing(text []byte) int {
-	depth, ends := 0, newEnds()
+// start of text, or of what is left of it with a number of brackets open; -1 if it does not end.
+func closing(text []byte, depth int) int {
+	ends := newEnds()
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '(':
@@ -434,13 +482,17 @@ func closing(text []byte) int {
 
 // more reports whether another game follows the first one in text.
 func more(text []byte) bool {
-	at, _ := begin(text)
-	n := closing(text[at:])
+	at, flaw := begin(text)
+	depth := 0
+	if flaw == noBracket {
+		depth = 1
+	}
+	n := closing(text[at:], depth)
 	if n < 0 {
 		return false
 	}
 	text = text[at+n:]
-	at, flaw := begin(text)
+	at, flaw = begin(text)
 	if at < 0 || flaw != "" && flaw != textBefore {
 		return false
 	}

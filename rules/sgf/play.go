@@ -42,8 +42,15 @@ func (rec *Record) Play(r *rules.Ruleset, komi rules.Points) (*rules.Game, error
 // ruleset: where a player moves twice the other one passes in between, and where the
 // same stone is placed twice the second is left out. What it says of the end is dropped if
 // it contradicts the ruleset. A turn that is illegal even so stays, with all that follow;
-// see Before.
+// see Before. A pass that Play leaves out, and a turn that it reads as resuming play, are
+// repairs, too, the first of each.
 func (rec *Record) Mended(r *rules.Ruleset) *Record {
+	out := *rec.mended(r)
+	out.Repairs = folded(out.Repairs)
+	return &out
+}
+
+func (rec *Record) mended(r *rules.Ruleset) *Record {
 	g, err := rec.start(r, rec.Setup.Komi)
 	if err != nil {
 		return rec // no turn can help
@@ -54,6 +61,7 @@ func (rec *Record) Mended(r *rules.Ruleset) *Record {
 		out.Repairs = append(out.Repairs, Repair{rec.number(i), what})
 	}
 	last, skipped := rec.lastPlacement(), 0
+	leftOut, goesOn := false, false // is said
 	for i, t := range rec.Turns {
 		next, err := rec.step(g, i, last)
 		again := i > 0 && t.Kind == rules.Place && t.Turn.By == rec.Turns[i-1].By && t.Turn.At == rec.Turns[i-1].At && rec.Turns[i-1].Kind == rules.Place
@@ -65,12 +73,20 @@ func (rec *Record) Mended(r *rules.Ruleset) *Record {
 		if errors.Is(err, rules.ErrNotYourTurn) && g.Phase() == rules.Playing && (t.Kind == rules.Place || t.Kind == rules.Pass) {
 			pass := Turn{Turn: rules.Turn{Kind: rules.Pass, By: g.ToPlay()}, Assumed: true}
 			if between, e := g.Play(pass.Turn); e == nil {
-				if after, e := step(between, t, i < last); e == nil {
+				if after, e := step(between, t, i < last); e == nil || between.Phase() == rules.Playing {
 					out.Turns = append(out.Turns, pass)
 					repair(i, says("{0} moves twice: a pass of {1} is assumed", t.By, g.ToPlay()))
-					next, err = after, nil
+					next, err = after, e
 				}
 			}
+		}
+		switch stopped := g.Phase() != rules.Playing && err == nil && !t.Resumed; {
+		case stopped && next == g && !leftOut && !owed(g, t):
+			repair(i, says("a pass after play has ended is left out"))
+			leftOut = true
+		case stopped && next != g && !goesOn && (t.Kind == rules.Place || t.Kind == rules.Pass):
+			repair(i, says("play goes on after passes have stopped it: it is read as resumed"))
+			goesOn = true
 		}
 		t.Skipped, skipped = t.Skipped+skipped, 0
 		out.Turns = append(out.Turns, t)
@@ -81,6 +97,12 @@ func (rec *Record) Mended(r *rules.Ruleset) *Record {
 		g = next
 	}
 	n := len(rec.Turns) - 1
+	passes := func(none, one rules.Saying) {
+		if n >= 0 && rec.Turns[n].Kind == rules.Pass {
+			none = one
+		}
+		repair(n, none)
+	}
 	if !rec.ours {
 		var gone []rules.Point
 		out.Ending.Dead, gone = rec.Ending.standing(g.Board())
@@ -97,7 +119,8 @@ func (rec *Record) Mended(r *rules.Ruleset) *Record {
 				g, _ = g.Play(t.Turn)
 				out.Turns = append(out.Turns, t)
 			}
-			repair(n, says("the record ends without passes: they are assumed, because stones are taken off the board"))
+			passes(says("the record ends without passes: they are assumed, because stones are taken off the board"),
+				says("the record ends with one pass: the other is assumed, because stones are taken off the board"))
 		}
 	}
 	switch _, err := g.Replay(out.Ending.log()); {
@@ -109,7 +132,8 @@ func (rec *Record) Mended(r *rules.Ruleset) *Record {
 		}
 		repair(n, says("what the record says of the end is dropped: {0}", why))
 	case !out.Ending.empty():
-	case g.Phase() == rules.Settling || g.Phase() == rules.Playing && r.Has(rules.AcceptScore) && !rec.ours && rec.Stopped == nil && !rec.uncounted():
+	case rec.uncounted() && !rec.ours:
+	case g.Phase() == rules.Settling || g.Phase() == rules.Playing && r.Has(rules.AcceptScore) && !rec.ours && rec.Stopped == nil:
 		e, marked := rec.marked(g)
 		end, err := closed(g, e.Dead, nil)
 		if !marked || err != nil {
@@ -117,12 +141,21 @@ func (rec *Record) Mended(r *rules.Ruleset) *Record {
 		}
 		if g.Phase() == rules.Playing {
 			out.Turns = append(out.Turns, assumed(g, end)...)
-			repair(n, says("the record ends without passes: they are assumed, because territory is marked"))
+			passes(says("the record ends without passes: they are assumed, because territory is marked"),
+				says("the record ends with one pass: the other is assumed, because territory is marked"))
 		}
 		out.Ending = e
 		repair(n, says("the marks of territory settle the count: {0}", e.words()))
 	}
 	return &out
+}
+
+// owed reports whether a turn is the pass of White that a ruleset demands after Black's has
+// stopped play.
+func owed(g *rules.Game, t Turn) bool {
+	return t.By == rules.White && slices.ContainsFunc(g.Rules().Say, func(f rules.Fact) bool {
+		return f.Name == rules.WhiteStillOwesAPass.Name && f.Is(g)
+	})
 }
 
 // standing returns those of the dead stones that stand on a board, and the empty points among
@@ -198,11 +231,15 @@ func (e Ending) words() rules.Saying {
 	return says("dead stones at {0}", rules.Names(e.Dead))
 }
 
-// Before returns the record up to a turn that a ruleset forbids, and stopped by that.
+// Before returns the record up to a turn that a ruleset forbids, without a pass that Mended has
+// assumed for that turn, and stopped by it.
 func (rec *Record) Before(forbidden *rules.Illegal) *Record {
 	i := 0
 	for i < len(rec.Turns) && rec.number(i) < forbidden.Move {
 		i++
+	}
+	for i > 0 && rec.Turns[i-1].Assumed { // for the sake of that turn
+		i--
 	}
 	out := rec.Cut(i)
 	out.Stopped = forbidden

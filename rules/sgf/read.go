@@ -28,8 +28,9 @@ import (
 // All else that it has to guess is in [Record.Repairs]: where the record begins, the encoding,
 // properties by another name, komi in words or the units of a server, handicap stones that
 // are not those of HA, or that are nowhere, stones that cannot be where they are set up, or
-// are set up after moves, turns that are spelled out, two turns in one node, an end before
-// the brackets close. Where it cannot read a turn it stops; see [Record.Stopped].
+// are set up after moves, turns that are spelled out, points in the coordinates of players, two
+// turns in one node, an end before the brackets close. Where it cannot read a turn, or the position before
+// it lacks a stone, it stops; see [Record.Stopped].
 //
 // The first turn decides who moves first, before it PL.
 //
@@ -66,13 +67,14 @@ func Read(r io.Reader) (*Record, error) {
 	if err := rd.read(); err != nil {
 		return nil, err
 	}
+	rd.rec.Repairs = folded(rd.rec.Repairs)
 	rd.rec.More = more(text)
 	return &rd.rec, nil
 }
 
 // formats are how files of other formats begin.
 var formats = []struct{ begins, name string }{
-	{`\HS`, "GIB"}, {"[Header]", "UGF"}, {"<?xml", "XML"}, {"<Go>", "XML"}, {"Rating game", "NGF"}, {"#!Quarry", "Quarry"},
+	{`\HS`, "GIB"}, {`\[GAME`, "GIB"}, {"[Header]", "UGF"}, {"<?xml", "XML"}, {"<Go>", "XML"}, {"Rating game", "NGF"}, {"#!Quarry", "Quarry"},
 }
 
 // foreignFormat returns the error for a text without a record.
@@ -87,13 +89,16 @@ func foreignFormat(text []byte) error {
 
 // A reader makes a record of the nodes of a main line.
 type reader struct {
-	line  []node
-	board rules.Board // with the setup
-	ended bool        // the last node has been read
-	edits int         // setups after moves
-	taken *taken      // the last of them, if it did no more than take stones off, and nothing follows
-	next  rules.Color // who moves after the last of edits
-	rec   Record
+	line     []node
+	board    rules.Board // with the setup
+	ended    bool        // the last node has been read
+	edits    int         // setups after moves
+	taken    *taken      // the last of them, if it did no more than take stones off, and nothing follows
+	left     int         // nodes of line from the one that is read to the last one with a turn or a stone
+	next     rules.Color // who moves after the last of edits
+	negative bool        // KM is, and nothing was said of it
+	lacks    error       // why a stone of the position before the first turn cannot be put on the board
+	rec      Record
 }
 
 // taken is a node that takes stones off the board, and the reader before it.
@@ -143,7 +148,12 @@ func (rd *reader) read() error {
 		return err
 	}
 	rd.rec.Turns = make([]Turn, 0, len(rd.line))
+	rd.left = len(rd.line)
+	for rd.left > 0 && !rd.line[rd.left-1].has("B", "W", "AB", "AW") {
+		rd.left--
+	}
 	for _, n := range rd.line {
+		rd.left--
 		if err := rd.node(n); err != nil {
 			rd.rec.Stopped, rd.rec.Ending = err, Ending{}
 			break
@@ -157,6 +167,9 @@ func (rd *reader) read() error {
 	}
 	rd.stifled()
 	rd.handicap()
+	if rd.negative && s.Handicap == 0 {
+		rd.repair(0, says("KM[{0}] is negative: White gives Black a komi of {1}", cut(rd.info("KM"), 20), -s.Komi))
+	}
 	for _, p := range rd.board.Points() {
 		switch rd.board.At(p) {
 		case rules.Black:
@@ -172,10 +185,16 @@ func (rd *reader) read() error {
 // otherGames are names of games other than Go, of which SGF knows forty by number.
 var otherGames = regexp.MustCompile(`othello|reversi|chess|gomoku|renju|morris|backgammon|shogi|hex|draughts|checkers|xiangqi|象棋|将棋|五子棋|連珠`)
 
+// fiveInARow are names of rules of games with five stones in a row.
+var fiveInARow = regexp.MustCompile(`^(?:free ?style )?(?:gomoku|go-moku|renju|五子棋|連珠)`)
+
 // game returns an error if the record says that it is of another game than Go.
 func (rd *reader) game() error {
-	gm := rd.info("GM")
+	gm, ru := rd.info("GM"), rd.info("RU")
 	n, err := strconv.Atoi(narrow(gm))
+	if fiveInARow.MatchString(strings.ToLower(ru)) {
+		return says("RU[{0}] are the rules of another game than Go", cut(ru, 20))
+	}
 	switch {
 	case gm == "" || gm == "1":
 		return nil
@@ -186,7 +205,8 @@ func (rd *reader) game() error {
 	return nil
 }
 
-// komi reads KM or, if the record has none, what its texts say of komi.
+// komi reads KM or, if the record has none, KI of the first versions of SGF, or what its texts
+// say of komi.
 func (rd *reader) komi() error {
 	km := rd.info("KM")
 	s, i := &rd.rec.Setup, &rd.rec.Info
@@ -212,20 +232,32 @@ func (rd *reader) komi() error {
 		if said != "" {
 			rd.repair(0, says("KM[{0}] is {1}, a komi of {2}", cut(km, 20), says(said), p))
 		}
-		s.Komi, rd.rec.HasKomi = p, true
+		s.Komi, rd.rec.HasKomi, rd.negative = p, true, p < 0 && said == ""
 		return nil
 	}
-	if km != "" {
-		rd.repair(0, says("KM[{0}] is not a komi, and is passed over", cut(km, 20)))
+	wrong := says("KM[{0}] is not a komi, and is passed over", cut(km, 20))
+	if halves, err := strconv.Atoi(rd.info("KI")); err == nil && halves >= 0 && rules.Points(halves) < mostKomi {
+		if km != "" {
+			rd.repair(0, wrong)
+		}
+		s.Komi, rd.rec.HasKomi = rules.Points(halves), true
+		rd.repair(0, says("KI[{0}] is in half points, a komi of {1}", halves, s.Komi))
+		return nil
 	}
 	for _, text := range []string{rd.rec.RU, i.Event, i.Name, i.Round, i.Overtime, i.Place} {
 		if p, words, ok := mentioned(cut(text, MaxText)); ok {
+			if km != "" {
+				rd.repair(0, wrong)
+			}
 			rd.repair(0, says("by “{0}” the komi is {1}", cut(words, 20), p))
 			s.Komi, rd.rec.HasKomi = p, true
 			return nil
 		}
 	}
-	if km == "" && rd.has("KM") {
+	switch {
+	case km != "":
+		rd.repair(0, says("KM[{0}] is not a komi: it is read as {1}", cut(km, 20), s.Komi))
+	case rd.has("KM"):
 		rd.repair(0, says("KM[] names no komi: it is read as {0}", s.Komi))
 	}
 	return nil
@@ -249,10 +281,14 @@ func (rd *reader) headers() {
 		case "KO":
 			if _, _, err := komi(text); err == nil {
 				means = "KM"
+			} else if text != "" && rd.info("KM") == "" {
+				rd.repair(0, says("KO[{0}] is not a komi, and is passed over", cut(text, 20)))
 			}
 		case "HD":
-			if _, err := strconv.Atoi(text); err == nil {
+			if stonesOf(text) != nil {
 				means = "HA"
+			} else if text != "" && rd.info("HA") == "" {
+				rd.repair(0, says(noStones, "HD", cut(text, 20)))
 			}
 		case "TE":
 			if text != "1" && text != "2" {
@@ -337,13 +373,15 @@ func (rd *reader) info(name string) string {
 
 // node reads the setup, the turn and the ending that a node has.
 func (rd *reader) node(n node) error {
-	if n.has("AB", "AW", "AE") {
+	setup := n.has("AB", "AW", "AE")
+	lifts := setup && rd.lifts(n)
+	if setup && !lifts {
 		if len(rd.rec.Turns) == 0 {
 			rd.taken = nil
 			_ = rd.setup(n, true)
-		} else if rd.lifted(n) {
-			rd.marks(n, false)
-			return nil
+			if n.has("B", "W") {
+				rd.repair(0, says("stones are set up in the node of the first move: they stand before it"))
+			}
 		} else if err := rd.edited(n); err != nil {
 			return err
 		}
@@ -359,6 +397,9 @@ func (rd *reader) node(n node) error {
 		if turns++; turns == 2 {
 			rd.repair(rd.move(), says("two turns stand in one node: they are read in their order"))
 		}
+	}
+	if lifts {
+		rd.lift(n, says("stones that are taken off the board after the last pass are read as dead"))
 	}
 	rd.marks(n, turns > 0)
 	return rd.ending(n)
@@ -388,15 +429,26 @@ func (rd *reader) marks(n node, turn bool) {
 	}
 }
 
-// lifted reads stones that are taken off the board after passes have ended the record:
-// the dead ones. It reports whether that is what the node does.
-func (rd *reader) lifted(n node) bool {
+// lifts reports whether a node with setup does no more than take the dead stones off the board:
+// passes have ended the record, or its last turn is a pass, before the node or in it.
+func (rd *reader) lifts(n node) bool {
 	ts := rd.rec.Turns
-	if n.has("AB", "AW", "B", "W") || len(ts) < 2 || ts[len(ts)-1].Kind != rules.Pass || ts[len(ts)-2].Kind != rules.Pass {
+	if len(ts) == 0 || n.has("AB", "AW") {
 		return false
 	}
-	rd.lift(n, says("stones that are taken off the board after the last pass are read as dead"))
-	return true
+	var last *value
+	for _, v := range n {
+		if v.name == "B" || v.name == "W" {
+			last = &v
+		}
+	}
+	if last != nil {
+		w, h := rd.board.Size()
+		pass, _ := isPass(strings.ToLower(simpleText(string(last.text))), w, h)
+		return pass && rd.left <= 0
+	}
+	passed := func(n int) bool { return len(ts) >= n && ts[len(ts)-n].Kind == rules.Pass }
+	return passed(1) && (passed(2) || rd.left <= 0)
 }
 
 // lift reads the stones that a node takes off the board as dead.
@@ -431,7 +483,10 @@ func (rd *reader) lift(n node, said rules.Saying) {
 func (rd *reader) edited(n node) error {
 	ts, move := rd.rec.Turns, rd.move()
 	illegal := says("stones are set up after move {0}", move)
-	if last := len(ts) - 1; last > 0 && ts[last].Kind == rules.Pass && ts[last-1].Kind == rules.Pass || rd.rec.ours || rd.edits == maxEdits {
+	if last := len(ts) - 1; last > 0 && ts[last].Kind == rules.Pass && ts[last-1].Kind == rules.Pass {
+		return says("stones are set up after move {0}, when both players have passed", move)
+	}
+	if rd.rec.ours || rd.edits == maxEdits {
 		return illegal
 	}
 	before := rd.board
@@ -502,13 +557,32 @@ func (rd *reader) area(v value) []rules.Point {
 	ps, err := area(text, &rd.board)
 	if err != nil {
 		rd.repair(rd.move(), says("{0}: {1}: it is passed over", v.name, err))
+		w, h := rd.board.Size()
+		if none, _ := isPass(text, w, h); v.name != "AE" && !none {
+			rd.lacks = says("the position before it lacks a stone: {0}: {1}", v.name, err)
+		}
 	}
 	return ps
+}
+
+// isLettered reports whether a text is a point in the coordinates of players, "R16", which some
+// programs write.
+func isLettered(text string) bool {
+	return (len(text) == 2 || len(text) == 3 && isDigit(text[2])) && isLetter(text[0]) && isDigit(text[1])
 }
 
 // small returns the name of a point, or of two, in small letters, because no board is so
 // large that it needs capital ones.
 func (rd *reader) small(move int, text string) string {
+	if isLettered(text) {
+		w, h := rd.board.Size()
+		p, err := rules.ParsePoint(text, w, h)
+		if err != nil {
+			return text
+		}
+		rd.repair(move, says("[{0}] is read as the point {1}", text, p))
+		return name(p, h)
+	}
 	low := strings.ToLower(text)
 	if low == text {
 		return text
@@ -547,6 +621,9 @@ func (rd *reader) turn(n node, turn value) error {
 	if rd.ended {
 		return says("a turn comes after the node that ends the game")
 	}
+	if rd.lacks != nil {
+		return rd.lacks
+	}
 	if rd.move() == 0 {
 		rd.stifled()
 	}
@@ -559,6 +636,12 @@ func (rd *reader) turn(n node, turn value) error {
 		at, err := point(v, h)
 		if err != nil {
 			word, ok := spelled[strings.ToLower(v)]
+			if _, off := rules.ParsePoint(v, w, h); !ok && isLettered(v) {
+				err = off
+			}
+			if strings.HasPrefix(strings.ToLower(v), "swap") {
+				return says("[{0}] is a move of Hex, not of Go", cut(v, 20))
+			}
 			if !ok {
 				return err
 			}
@@ -642,8 +725,14 @@ func (rd *reader) ending(n node) error {
 	return nil
 }
 
-// handicapWords match HA: "2", "2 stones", "2子".
+// stonesOf finds the number of stones in HA: "2", "2 stones", "2子", "二子".
+func stonesOf(ha string) []string {
+	return handicapWords.FindStringSubmatch(fractions.Replace(strings.ToLower(narrow(ha))))
+}
+
 var handicapWords = regexp.MustCompile(`^[让讓]?([0-9]{1,3})(?:\.0+)?(?:[ 子目점].*|stones?)?$`)
+
+const noStones = "{0}[{1}] is not a number of stones: the handicap is read from the board"
 
 // handicap reads HA and finds its stones: in the setup, in Black's first turns, which some
 // servers write without HA, or on the customary points.
@@ -651,11 +740,10 @@ func (rd *reader) handicap() {
 	rec := &rd.rec
 	n := 0
 	if ha := rd.info("HA"); ha != "" {
-		m := handicapWords.FindStringSubmatch(strings.ToLower(narrow(ha)))
-		if m != nil {
+		if m := stonesOf(ha); m != nil {
 			n, _ = strconv.Atoi(m[1])
 		} else {
-			rd.repair(0, says("HA[{0}] is not a number of stones: the handicap is read from the board", cut(ha, 20)))
+			rd.repair(0, says(noStones, "HA", cut(ha, 20)))
 		}
 	}
 	unknown := func() {
@@ -667,8 +755,11 @@ func (rd *reader) handicap() {
 	run := rd.run()
 	missing := n - rd.board.Stones(rules.Black)
 	bare := rd.board.Stones(rules.Black)+rd.board.Stones(rules.White) == 0
-	inARow := bare && run >= 2 && run < len(rec.Turns) && !rec.edited
+	inARow := bare && run >= 2 && (run < len(rec.Turns) || n >= 2) && !rec.edited
 	switch {
+	case inARow && run != n && n >= 2:
+		rd.repair(0, says("HA[{0}], but Black begins with {1} stones in a row: they are read as the handicap", n, run))
+		n = run
 	case inARow && run != n:
 		n = run
 		rd.repair(0, says("Black begins with {0} stones in a row: they are read as handicap", n))
@@ -693,7 +784,11 @@ func (rd *reader) handicap() {
 		rd.repair(0, says("HA[{0}] without its stones: they are put on the customary points {1}", n, rules.Names(ps)))
 	default:
 		set := n - missing
-		if set < 2 {
+		if set == 1 {
+			rd.repair(0, says("HA[{0}], but the record sets up one stone: it is read without handicap", n))
+			return
+		}
+		if set == 0 {
 			rd.repair(0, says("HA[{0}], but the record sets up no such stones: it is read without handicap", n))
 			return
 		}

@@ -197,6 +197,10 @@ func TestMore(t *testing.T) {
 	for record, want := range map[string]bool{
 		"(;SZ[9];B[ee])(;SZ[9];B[cc])":               true,
 		"(;SZ[9];B[ee](;W[cc])(;W[gg]))\n\n(;B[cc])": true,
+		"SZ[9]\n(;B[ee])\n(;B[cc])":                  false,
+		"SZ[9];B[ee];W[cc])\n(;SZ[9];B[cc])":         true,
+		"SZ[9];B[ee](;W[cc])(;W[gg])":                false,
+		"SZ[9];B[ee](;W[cc])(;W[gg])) (;B[cc])":      true,
 		"(;SZ[9];B[ee]) and (;":                      false,
 		"(;SZ[9];B[ee]) thanks (;-)":                 false,
 		"(;SZ[9];B[ee]) (;-) (;SZ[9])":               true,
@@ -218,6 +222,7 @@ func TestUnreadableRecords(t *testing.T) {
 	for record, want := range map[string]string{
 		"":                             "there is no game record in it",
 		"hello (world)":                "there is no game record in it",
+		"\\[GAMEBLACKNAME=x\\]\nSTO 0": "it is a file in the format GIB, and only SGF is read",
 		"\\HS\n\\HE\nSTO 0 2 1 15 3":   "it is a file in the format GIB, and only SGF is read",
 		"I played B[ee] and PB[x]":     "there is no game record in it",
 		"a list; PB[x]":                "there is no game record in it",
@@ -230,6 +235,8 @@ func TestUnreadableRecords(t *testing.T) {
 		"(;GM[３])":                     "GM[３] is another game than Go",
 		"(;GM[-1])":                    "GM[-1] is another game than Go",
 		"(;GM[Chess])":                 "GM[Chess] is another game than Go",
+		"(;RU[Renju])":                 "RU[Renju] are the rules of another game than Go",
+		"(;GM[1]RU[Freestyle Gomoku])": "RU[Freestyle Gomoku] are the rules of another game than Go",
 		"(;GM[五子棋])":                   "GM[五子棋] is another game than Go",
 		"(;SZ[9:])":                    "SZ[9:] is not the size of a board",
 		"(;SZ[9]":                      "the record ends before its first move",
@@ -316,6 +323,9 @@ func TestHostileRecords(t *testing.T) {
 		"never a bracket":              fill("", "KM[x ", ""),
 		"a record after smiles":        fill("", "(;-", "(;SZ[9];B[ee])"),
 		"properties of one name":       fill("(;", "Size[9]x[1]B7[]", ")"),
+		"empty variations":             fill("(;B[aa]", "()", ")"),
+		"a header of no record":        fill("", "SZ[9]\n", "(;B[ee])"),
+		"text after the record":        fill("(;B[ee])", ";B[aa]C[x] y ", ""),
 		"a name for ever":              fill("(;", "size", "[9])"),
 		"a number for ever":            fill("(;B", "1", "[aa])"),
 		"brackets within values":       fill("(;", "C[[]", ")"),
@@ -472,7 +482,10 @@ func TestFlawsBeforeTheFirstMove(t *testing.T) {
 	for record, want := range map[string]string{
 		"(;SZ[9]AB[]AW[];B[ee];W[cc])":                     " / : Black E5 C7 / AB: [] is not a point: it is passed over; AW: [] is not a point: it is passed over",
 		"(;SZ[9]AB[tt]AW[aa];B[ee])":                       " / A9: Black E5 / AB: [tt] is not on the board: it is passed over",
-		"(;SZ[9]AB[aa][bb]AW[cc];B[A1];W[dd])":             "B8 A9 / C7: Black / stopped: move 1: [A1] is not a point",
+		"(;SZ[9]AB[jj]AW[aa];PL[B];B[ee])":                 " / A9: Black / AB: [jj] is not on the board: it is passed over; stopped: move 1: the position before it lacks a stone: AB: [jj] is not on the board",
+		"(;SZ[9]AW[x]AB[aa]B[ee])":                         "A9 / : Black / AW: [x] is not a point: it is passed over; stones are set up in the node of the first move: they stand before it; stopped: move 1: the position before it lacks a stone: AW: [x] is not a point",
+		"(;SZ[9]AB[aa]AE[jj];B[ee])":                       "A9 / : Black E5 / AE: [jj] is not on the board: it is passed over",
+		"(;SZ[9]AB[aa][bb]AW[cc];B[A!];W[dd])":             "B8 A9 / C7: Black / stopped: move 1: [A!] is not a point",
 		"(;SZ[9]AB[aa];AW[cc];W[ss];B[dd])":                "A9 / C7: Black / stopped: move 1: [ss] is not on the board of 9×9",
 		"(;SZ[9]AB[ba][ab]AW[aa];B[ee])":                   "A8 B9 / : Black E5 / A9 is set up without a liberty: its chain is left out",
 		"(;SZ[9]AB[ba][ab]AW[aa];B[ee];AE[ba])":            "E5 A8 / : White / A9 is set up without a liberty: its chain is left out; move 1: stones are set up: the game is read on from that position, and what was captured or passed before does not count",
@@ -539,12 +552,20 @@ func seen(t *testing.T, rec *Record) string {
 // Turns that a program spells out in its own way are read.
 func TestSpelledTurns(t *testing.T) {
 	for record, want := range map[string]string{
-		"(;SZ[9];B[pass];W[PASS])":        " / : Black pass pass / move 1: [pass] is read as a pass; move 2: [PASS] is read as a pass",
-		"(;SZ[9];B[ee];W[resign])":        " / : Black E5 resign / move 2: [resign] is read as a resignation",
-		"(;SZ[19];B[QD];W[DP];B[TT])":     " / : Black R16 D4 pass / move 1: [QD] is read as [qd]; move 2: [DP] is read as [dp]; move 3: [TT] is read as [tt]",
-		"(;SZ[9]AB[CC]HA[2];B[GG];W[ee])": "G3 C7 / : White E5 / [CC] is read as [cc]; move 1: [GG] is read as [gg]",
-		"(;SZ[9];B[EE];W[QD];B[aa])":      " / : Black E5 / move 1: [EE] is read as [ee]; stopped: move 2: [QD] is not on the board of 9×9",
-		"(;SZ[9];B[passe])":               " / : Black / stopped: move 1: [passe] is not a point",
+		"(;SZ[9];B[pass];W[PASS])":                     " / : Black pass pass / move 1: [pass] is read as a pass; move 2: [PASS] is read as a pass",
+		"(;SZ[9];B[ee];W[resign])":                     " / : Black E5 resign / move 2: [resign] is read as a resignation",
+		"(;SZ[19];B[QD];W[DP];B[TT])":                  " / : Black R16 D4 pass / move 1: [QD] is read as [qd]; move 2: [DP] is read as [dp]; move 3: [TT] is read as [tt]",
+		"(;SZ[9]AB[CC]HA[2];B[GG];W[ee])":              "G3 C7 / : White E5 / [CC] is read as [cc]; move 1: [GG] is read as [gg]",
+		"(;SZ[9];B[EE];W[QD];B[aa])":                   " / : Black E5 / move 1: [EE] is read as [ee]; stopped: move 2: [QD] is not on the board of 9×9",
+		"(;SZ[9];B[D4];W[e5];B[J9];W[A10])":            " / : Black D4 E5 J9 / move 1: [D4] is read as the point D4; move 2: [e5] is read as the point E5; move 3: [J9] is read as the point J9; stopped: move 4: A10 is not on this board: its columns go from A to J, its rows from 1 to 9",
+		"(;SZ[9]AB[C3][G7]HA[2];W[E5])":                "C3 G7 / : White E5 / [C3] is read as the point C3; [G7] is read as the point G7; move 1: [E5] is read as the point E5",
+		"(;SZ[25];B[Z25];W[I3])":                       " / : Black Z25 / move 1: [Z25] is read as the point Z25; stopped: move 2: Go boards have no column I: did you mean J3?",
+		"(;SZ[9];B[EE];W[GC];B[CC];W[GG];B[HH];W[D4])": " / : Black E5 G7 C7 G3 H2 D4 / move 1: [EE] is read as [ee] (and 4 more like it); move 6: [D4] is read as the point D4",
+		"(;SZ[9];B[EE];W[GC];B[CC];W[GG])":             " / : Black E5 G7 C7 G3 / move 1: [EE] is read as [ee]; move 2: [GC] is read as [gc]; move 3: [CC] is read as [cc]; move 4: [GG] is read as [gg]",
+		"(;SZ[9]AB[EE][GC][CC][GG][HH])":               "H2 G3 E5 C7 G7 / : Black / [EE] is read as [ee] (and 4 more like it)",
+		"(;SZ[9];B[4-4])":                              " / : Black / stopped: move 1: [4-4] is not a point",
+		"(;SZ[9];B[ee];W[Swap-sides])":                 " / : Black E5 / stopped: move 2: [Swap-sides] is a move of Hex, not of Go",
+		"(;SZ[9];B[passe])":                            " / : Black / stopped: move 1: [passe] is not a point",
 	} {
 		if got := seen(t, read(t, record)); got != want {
 			t.Errorf("%s: %s\nwant %s", record, got, want)
@@ -576,6 +597,9 @@ func TestWhereARecordBegins(t *testing.T) {
 		if rec, err := Read(strings.NewReader(text)); !errors.Is(err, ErrNoRecord) {
 			t.Errorf("%q: %+v, %v", text, rec, err)
 		}
+	}
+	if rec := read(t, strings.Repeat("see W[aa]\n", maxWithin)+"SZ[9]\n(;B[ee];W[cc])"); rec.Setup.W != 9 || len(rec.Turns) != 2 {
+		t.Errorf("after a long text: %+v", rec)
 	}
 	rec := read(t, "SZ[9];B[ee](B[aa])")
 	if rec.Setup.W != 9 || len(rec.Turns) == 0 || rec.Turns[0].At.String() != "E5" {

@@ -26,7 +26,8 @@ type Record struct {
 }
 
 // A Repair is something that a record says unclearly or not at all, and how it was
-// read: a single line.
+// read: a single line. Of many repairs of a kind there is only the first, which says how
+// many more there are.
 type Repair struct {
 	Move int // of the record; 0: all of it
 	What rules.Saying
@@ -42,6 +43,42 @@ func (r Repair) Says() rules.Saying {
 
 // String returns what Says does, in English.
 func (r Repair) String() string { return r.Says().String() }
+
+const (
+	maxAlike  = 4 // repairs of a kind that are told one by one
+	andOthers = "{0} (and {1} more like it)"
+)
+
+// kind returns what a repair has in common with others of another point or value.
+func (r Repair) kind() string {
+	kind := r.What.Text
+	for _, a := range r.What.Args {
+		if c, ok := a.(rules.Color); ok {
+			kind += c.String()
+		}
+	}
+	return kind
+}
+
+// folded returns repairs of which those of a kind are one, if they are more than maxAlike.
+func folded(repairs []Repair) (out []Repair) {
+	alike := map[string]int{}
+	for _, r := range repairs {
+		alike[r.kind()]++
+	}
+	for _, r := range repairs {
+		kind := r.kind()
+		switch n := alike[kind]; {
+		case n == 0: // the first stands for it
+			continue
+		case n > maxAlike && r.What.Text != andOthers:
+			r.What = says(andOthers, r.What, n-1)
+			alike[kind] = 0
+		}
+		out = append(out, r)
+	}
+	return out
+}
 
 // says makes a sentence, or an error, that a program can say in another language.
 func says(text string, args ...any) rules.Saying { return rules.Saying{Text: text, Args: args} }

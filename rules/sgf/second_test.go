@@ -37,11 +37,24 @@ type secondTree struct {
 	branches []*secondTree
 }
 
+// empty reports whether a tree has no value.
+func (t *secondTree) empty() bool {
+	for _, n := range t.nodes {
+		for _, p := range n {
+			if len(p) > 1 {
+				return false
+			}
+		}
+	}
+	return !slices.ContainsFunc(t.branches, func(b *secondTree) bool { return !b.empty() })
+}
+
 var (
-	secondBegins = regexp.MustCompile(`\([ \t\r\n\v\f]*;`)
-	secondWord   = regexp.MustCompile(`(?s)\[(?:[^\]\\]|\\.)*\]|[A-Za-z]+|[();\[]`)
-	secondSmall  = regexp.MustCompile(`[a-z]`)
-	secondEscape = regexp.MustCompile(`(?s)\\(?:\r\n|\n\r|\n|\r|(.))`)
+	secondBegins  = regexp.MustCompile(`\([ \t\r\n\v\f]*;`)
+	secondWord    = regexp.MustCompile(`(?s)\[(?:[^\]\\]|\\.)*\]|[A-Za-z]+|[();\[]`)
+	secondSmall   = regexp.MustCompile(`[a-z]`)
+	secondPlayers = regexp.MustCompile(`^([a-z])([0-9]{1,2})$`)
+	secondEscape  = regexp.MustCompile(`(?s)\\(?:\r\n|\n\r|\n|\r|(.))`)
 )
 
 // second reads a record; ok: it is a whole one.
@@ -98,10 +111,11 @@ func second(text string) (g secondGame, ok bool) {
 	var line []secondNode
 	for t := root; t != nil; {
 		line = append(line, t.nodes...)
-		if len(t.branches) == 0 {
+		i := slices.IndexFunc(t.branches, func(b *secondTree) bool { return !b.empty() })
+		if i < 0 {
 			break
 		}
-		t = t.branches[0]
+		t = t.branches[i]
 	}
 	return secondLine(line)
 }
@@ -131,6 +145,11 @@ func secondLine(line []secondNode) (g secondGame, ok bool) {
 	g.black = first["PB"]
 	point := func(s string) (p rules.Point, ok bool) {
 		s = strings.ToLower(s)
+		if m := secondPlayers.FindStringSubmatch(s); m != nil {
+			x := strings.Index("abcdefghjklmnopqrstuvwxyz", m[1])
+			y, _ := strconv.Atoi(m[2])
+			return rules.Point{X: int8(x), Y: int8(y - 1)}, x >= 0 && x < g.w && y >= 1 && y <= g.h
+		}
 		letters := "abcdefghijklmnopqrstuvwxyz"
 		if len(s) != 2 || !strings.Contains(letters, s[:1]) || !strings.Contains(letters, s[1:]) {
 			return p, false
@@ -174,7 +193,7 @@ func secondLine(line []secondNode) (g secondGame, ok bool) {
 			}
 			for _, v := range p[1:] {
 				turn := p[0] + " pass"
-				if v = strings.TrimSpace(v); v != "" && (strings.ToLower(v) != "tt" || g.w > 19 || g.h > 19) {
+				if v = strings.TrimSpace(v); v != "" && strings.ToLower(v) != "pass" && (strings.ToLower(v) != "tt" || g.w > 19 || g.h > 19) {
 					at, ok := point(v)
 					if !ok {
 						g.stopped = true
@@ -190,11 +209,19 @@ func secondLine(line []secondNode) (g secondGame, ok bool) {
 	return g, true
 }
 
+// said returns the text of a repair, also of one that stands for many.
+func said(r Repair) string {
+	if r.What.Text == andOthers {
+		return r.What.Args[0].(rules.Saying).Text
+	}
+	return r.What.Text
+}
+
 // guessedAt reports whether a record says that Read has guessed where it begins or goes on, or
 // what its properties are. The second reader does not guess.
 func guessedAt(rec *Record) bool {
 	return slices.ContainsFunc(rec.Repairs, func(r Repair) bool {
-		return slices.Contains([]string{noNode, noBracket, textBefore, tooMany, otherNames, unknownNames}, r.What.Text)
+		return slices.Contains([]string{noNode, noBracket, textBefore, tooMany, otherNames, unknownNames}, said(r))
 	})
 }
 
@@ -213,7 +240,7 @@ func against(t *testing.T, text string) bool {
 	if guessedAt(rec) {
 		return false
 	}
-	guessed := slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return r.What.Text == notEscaped })
+	guessed := slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return said(r) == notEscaped })
 	bad := func(format string, args ...any) {
 		t.Helper()
 		if guessed {
@@ -225,7 +252,7 @@ func against(t *testing.T, text string) bool {
 		bad("%d×%d, and the second reader has %d×%d", rec.Setup.W, rec.Setup.H, g.w, g.h)
 		return true
 	}
-	if slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return strings.Contains(r.What.Text, "stones are set up: ") }) {
+	if slices.ContainsFunc(rec.Repairs, func(r Repair) bool { return strings.Contains(said(r), "stones are set up: ") }) {
 		if !g.edited {
 			bad("nothing is set up after a turn")
 		}
@@ -250,7 +277,7 @@ func against(t *testing.T, text string) bool {
 		}
 		g.stones[at] = rules.Black
 	}
-	customary := func(r Repair) bool { return strings.Contains(r.What.Text, "customary points") }
+	customary := func(r Repair) bool { return strings.Contains(said(r), "customary points") }
 	if slices.ContainsFunc(rec.Repairs, customary) && len(g.stones) == 0 && (len(g.turns) == 0 || g.turns[0][0] == 'W') {
 		ps, _ := rules.HandicapPoints(g.w, g.h, rec.Setup.Handicap)
 		for _, p := range ps {
@@ -273,7 +300,7 @@ func against(t *testing.T, text string) bool {
 		ps []rules.Point
 	}{{rules.Black, rec.Setup.Black}, {rules.White, rec.Setup.White}} {
 		if slices.ContainsFunc(rec.Repairs, func(r Repair) bool {
-			return strings.Contains(r.What.Text, "in two ways at once") || strings.Contains(r.What.Text, "it is passed over") || strings.Contains(r.What.Text, "without a liberty")
+			return strings.Contains(said(r), "in two ways at once") || strings.Contains(said(r), "it is passed over") || strings.Contains(said(r), "without a liberty")
 		}) {
 			break
 		}
@@ -337,7 +364,7 @@ func TestSecondReader(t *testing.T) {
 			t.Errorf("%s is not read by both", file)
 		}
 	}
-	pieces := []string{"(", ")", ";", "[", "]", `\`, "B[aa]", ";W[bb]", ";B[]", "w[tt]", "AB[cc]", "AW[dd:ee]", "AE[cc]", "sz[9]", "SZ[19]",
+	pieces := []string{"()", "(;)", "(", ")", ";", "[", "]", `\`, "B[aa]", ";W[bb]", ";B[]", "w[tt]", "AB[cc]", "AW[dd:ee]", "AE[cc]", "sz[9]", "SZ[19]",
 		"(;B[dd])", "(;W[ff];B[gg])", "PL[W]", "HA[2]", "KM[0]", "PB[Ada]", "C[a \\] b]", "Black[hh]", " ", "x", "\n"}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	both, all := 0, tier.Pick(2_000, 10_000, 2_000_000)

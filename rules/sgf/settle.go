@@ -128,7 +128,11 @@ func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 		out.Repairs = append(out.Repairs, Repair{rec.Moves(), says(text)})
 	}
 	if g.Phase() == rules.Playing {
-		repair(fmt.Sprintf("the record ends without passes: they are assumed, because RE[%s] is a count", cut(rec.Info.Result, 40)))
+		missing := "without passes: they are assumed"
+		if last, ok := g.LastTurn(); ok && last.Kind == rules.Pass {
+			missing = "with one pass: the other is assumed"
+		}
+		repair(fmt.Sprintf("the record ends %s, because RE[%s] is a count", missing, cut(rec.Info.Result, 40)))
 	}
 	out.Turns = append(out.Turns, assumed(g, end)...)
 	if len(r.Settle) == 0 {

@@ -53,7 +53,7 @@ func TestFitted(t *testing.T) {
 		"RU[Calvinball]" + even:              "aga: ",
 		"RU[Chinese]RE[B+4]" + odd:           "aga: ",
 		"RE[B+5]" + walls + ";B[ca];W[];B[]": "aga: ", // illegal: there is no count
-		"RE[B+5]" + walls + ";W[a1];B[]":     "aga: ", // nor where the reading stops
+		"RE[B+5]" + walls + ";W[a!];B[]":     "aga: ", // nor where the reading stops
 	} {
 		rec := read(t, "(;SZ[5]"+record+")")
 		before := len(rec.Repairs)
@@ -188,7 +188,7 @@ func TestSettled(t *testing.T) {
 		"RU[japanese]RE[B+6]" + walls + ";B[];W[ab];AE[ab];AW[ab]": "edited",
 		"RU[japanese]RE[B+R]" + walls + ";B[];W[ab];AE[ab]":        "edited",
 		"RU[japanese]" + walls + ";B[];W[ab];AE[ab]":               "edited",
-		"RU[japanese]RE[B+5]" + walls + ";W[];W[a1]":               "not settled; move 11: White moves twice: a pass of Black is assumed",
+		"RU[japanese]RE[B+5]" + walls + ";W[];W[a!]":               "not settled; move 11: White moves twice: a pass of Black is assumed",
 	} {
 		rec := read(t, "(;SZ[5]"+record+")")
 		r, _, err := rec.Ruleset()

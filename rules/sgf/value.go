@@ -148,32 +148,35 @@ func follows(rest []byte) bool {
 	return true
 }
 
-// past reports whether a record goes on in the text after its end: it was cut off
-// within a value. That closes a bracket that it has not opened, or has moves in no
-// variation and no other game.
-func (e *ends) past(text []byte) bool {
+// past returns which flaw the text after the end of a record shows, if any: it closes a bracket
+// that it has not opened, because the record was cut off within a value, or it has moves in no
+// variation and no other game, or what is no value.
+func (e *ends) past(text []byte) (flaw string) {
 	open := 0
 	for i := 0; i < min(len(text), maxWithin); i++ {
 		switch text[i] {
 		case '[':
-			n, flaw := e.value(text[i:], "")
-			if n < 0 || flaw != "" {
-				return n > 0
+			n, odd := e.value(text[i:], "")
+			if n < 0 {
+				return flaw
+			}
+			if odd != "" && flaw == "" {
+				flaw = textAfter
 			}
 			i += n - 1
 		case ']':
-			return true
+			return notEscaped
 		case '(':
 			open++
 		case ')':
 			open = max(0, open-1)
 		case ';':
 			if open == 0 && isMove(text[i+1:]) {
-				return true
+				flaw = movesAfter
 			}
 		}
 	}
-	return false
+	return flaw
 }
 
 // branches reports whether variations go on, or end, with a text.

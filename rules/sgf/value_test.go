@@ -35,7 +35,13 @@ func TestBracketsThatAreNotEscaped(t *testing.T) {
 		"(;SZ[9];B/[ee];W[cc])":                                             "E5 C7 / " + stray[2:],
 		"(;SZ[9];B[ee](;W[cc])\t(;W[dd]))":                                  "E5 C7 / ",
 		`(;SZ[9];B[ee]C[x]\n`:                                               "E5 / the record ends before its brackets close",
-		"(;SZ[9];B[ee](;W[cc]) hello)":                                      "E5 C7 / move 2" + said,
+		"(;SZ[9];B[ee](;W[cc]) hello)":                                      "E5 C7 / text after a variation is passed over",
+		"(;SZ[9];B[ee](;W[cc]) /* C[x] */":                                  "E5 C7 / text after a variation is passed over",
+		"(;SZ[9];B[ee];W[cc]) and ;W[aa] /* C[x] */":                        "E5 C7 / moves after the record are passed over",
+		"(;SZ[9];B[ee];W[cc]) and ;W[aa] [x":                                "E5 C7 / moves after the record are passed over",
+		"(;SZ[9];B[ee];W[cc])\n/* C[x] */":                                  "E5 C7 / text after the record is passed over",
+		"(;SZ[9];B[ee];W[cc]);B[gg])(;B[dd];W[ee]);W[ff])":                  "E5 C7 G3 / the game goes on after a closing bracket, which is passed over; moves after the record are passed over",
+		"(;SZ[9];B[ee];W[cc])\n/* x] */":                                    "E5 C7 / move 2" + said,
 		"(;SZ[9]C[x] and so on;B[ee];W[cc])":                                "E5 C7 / " + stray[2:],
 		"(;SZ[9];B[ee]C[cut [ here];W[cc];B[gg])":                           "E5 C7 G3 / ",
 		`(;SZ[9];B[ee]C[a [b\] c];W[cc];B[gg])`:                             "E5 C7 G3 / ",
@@ -45,7 +51,7 @@ func TestBracketsThatAreNotEscaped(t *testing.T) {
 		"(;SZ[9];B[ee]C[cut [ here](;W[cc]C[and [ there];B[gg])(;W[aa]))":   "E5 C7 G3 / ",
 		`(;SZ[9]SO[C:\\games\\];B[ee];W[cc])`:                               "E5 C7 / ",
 		"(;SZ[9];B[ee]C[x]\n\t; W [cc]\n;B[gg])\n-- \nme [you]":             "E5 C7 G3 / ",
-		"(;SZ[9];B[ee]C[cut [ here];W[cc];B[gg])(;SZ[9];B[aa]C[odd ] end])": "E5 C7 G3 / move 3" + said, // of the other game
+		"(;SZ[9];B[ee]C[cut [ here];W[cc];B[gg])(;SZ[9];B[aa]C[odd ] end])": "E5 C7 G3 / text after the record is passed over", // of the other game
 	} {
 		rec := read(t, record)
 		var at, repairs []string
