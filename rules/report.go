@@ -37,7 +37,8 @@ type Report struct {
 	Flip  string       `json:"flip,omitempty"`
 }
 
-// A ReportGame is what a record says of its game. Its texts are as the record has them.
+// A ReportGame is what a record says of its game. Its texts are as the record has them; the
+// event is the name of the game if there is no other.
 type ReportGame struct {
 	Black     string  `json:"black,omitempty"` // the players
 	BlackRank string  `json:"blackRank,omitempty"`
@@ -48,6 +49,7 @@ type ReportGame struct {
 	Place     string  `json:"place,omitempty"`
 	Date      string  `json:"date,omitempty"`
 	Handicap  int     `json:"handicap,omitempty"` // stones
+	Size      *[2]int `json:"size"`               // columns, rows; null: the record names none, which means 19×19
 	Komi      *Points `json:"komi"`               // null: the record names none
 	Moves     int     `json:"moves"`              // the number of its last one: handicap stones that it plays count, passes that were assumed do not
 }
@@ -59,7 +61,7 @@ type Recorded struct {
 	Agrees *bool   `json:"agrees,omitempty"` // whether it is the count; nil: one of the two is no count
 	Stones bool    `json:"stones,omitempty"` // it is in stones, of two points each
 	Off    *Points `json:"off,omitempty"`    // by how many points it is more for Black than the count
-	Why    string  `json:"why,omitempty"`    // the likeliest reason for that; of one that is no count, what else there is to say of it
+	Why    string  `json:"why,omitempty"`    // the likeliest reason for that; without a comparison why there is none, if that is not plain
 }
 
 // Words returns it after "the record says": "B+3.5, as counted".

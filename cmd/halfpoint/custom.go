@@ -97,7 +97,7 @@ func (e *env) record(path, id string, strict bool) (*sgf.Record, *rules.Ruleset,
 	rec = rec.Mended(own)
 	for _, flaw := range rec.Repairs {
 		if strict {
-			return nil, nil, usageError{fmt.Errorf("%s: %v", path, flaw)}
+			return nil, nil, usageError{fmt.Errorf("%s: %v, and --strict accepts no guess", path, flaw)}
 		}
 		e.note(path, flaw.String())
 	}

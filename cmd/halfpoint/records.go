@@ -71,9 +71,14 @@ func printScore(b *bytes.Buffer, g *rules.Game, report rules.Report) {
 	if when := joined(", ", about.Event, about.Round, about.Place, about.Date); when != "" {
 		fmt.Fprintln(b, when)
 	}
-	fmt.Fprintf(b, "%s (%s), %d×%d, komi %v", r.Title, r.ID(), s.W, s.H, s.Komi)
+	const none = " (the record names none)"
+	fmt.Fprintf(b, "%s (%s), %d×%d", r.Title, r.ID(), s.W, s.H)
+	if about.Size == nil {
+		fmt.Fprint(b, none)
+	}
+	fmt.Fprintf(b, ", komi %v", s.Komi)
 	if about.Komi == nil && s.Komi == 0 {
-		fmt.Fprint(b, " (the record names none)")
+		fmt.Fprint(b, none)
 	}
 	if s.Handicap > 0 {
 		fmt.Fprintf(b, ", %d handicap stones", s.Handicap)

@@ -98,6 +98,9 @@ func about(rec *sgf.Record) *rules.ReportGame {
 		Event: cmp.Or(i.Event, i.Name), Round: i.Round, Place: i.Place, Date: i.Date,
 		Handicap: rec.Setup.Handicap, Moves: rec.Moves(),
 	}
+	if rec.HasSize {
+		g.Size = &[2]int{rec.Setup.W, rec.Setup.H}
+	}
 	if rec.HasKomi {
 		g.Komi = &rec.Setup.Komi
 	}

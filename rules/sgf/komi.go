@@ -24,7 +24,7 @@ var mentions = []*regexp.Regexp{
 
 // mentioned returns the komi that a text mentions, and the words that do.
 func mentioned(text string) (p rules.Points, words string, ok bool) {
-	text = fractions.Replace(strings.ToLower(narrow(text)))
+	text = figures(strings.ToLower(narrow(text)))
 	for _, re := range mentions {
 		for _, m := range re.FindAllStringSubmatch(text, -1) {
 			if p, _, ok := amountOf(m[1:]); ok && p < mostKomi {
@@ -71,7 +71,7 @@ func inPoints(value string) (p rules.Points, said string, err error) {
 	if e == nil && strings.ContainsAny(value, "eExXpP_") { // 65e-1
 		e = err
 	}
-	if m := komis.FindStringSubmatch(fractions.Replace(strings.ToLower(value))); e != nil && m != nil {
+	if m := komis.FindStringSubmatch(figures(strings.ToLower(value))); e != nil && m != nil {
 		if p, _, ok := amountOf(m[1:]); ok {
 			return p, "in words", nil
 		}

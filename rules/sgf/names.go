@@ -257,4 +257,4 @@ func ident(name []byte) []byte {
 	return bytes.ToUpper(name)
 }
 
-func isCapital(c byte) bool { return c >= 'A' && c < 'Z' }
+func isCapital(c byte) bool { return c >= 'A' && c <= 'Z' }

@@ -186,11 +186,13 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 				prop = none
 				continue
 			}
+			next := bytes.TrimLeft(rest, space+")")
+			within := bytes.Count(rest[:len(rest)-len(next)], []byte(")")) < depth-1
 			switch {
-			case depth > 1 && unmoved > 0 && bytes.HasPrefix(bytes.TrimLeft(rest, space+")"), []byte("(")) && closing(rest, 0) > 0:
+			case within && unmoved > 0 && bytes.HasPrefix(next, []byte("(")) && closing(next, 0) > 0:
 				repair(noMoves)
 			case bytes.HasPrefix(bytes.TrimLeft(rest, space), []byte(";")):
-				repair(afterVariation)
+				repair(map[bool]string{true: afterVariation, false: movesAfter}[depth > 1])
 			default:
 				flaw := ends.past(rest)
 				if depth > 1 && !branches(rest) && (flaw == "" || flaw == textAfter) {
@@ -330,7 +332,7 @@ func begin(text []byte) (at int, flaw string) {
 			if open >= 0 {
 				return open, noBracket
 			}
-			if bare >= 0 {
+			if bare >= 0 || open < 0 && header(text[:i]) >= 0 {
 				flaw = textBefore
 			}
 			return i, flaw

@@ -128,6 +128,7 @@ func (rd *reader) read() error {
 	s := &rd.rec.Setup
 	s.W, s.H = 19, 19
 	if sz := rd.info("SZ"); sz != "" {
+		rd.rec.HasSize = true
 		var odd bool
 		var err error
 		if s.W, s.H, odd, err = size(sz); err != nil {
@@ -205,6 +206,8 @@ func (rd *reader) game() error {
 	return nil
 }
 
+const notKomi = "{0}[{1}] is not a komi, and is passed over"
+
 // komi reads KM or, if the record has none, KI of the first versions of SGF, or what its texts
 // say of komi.
 func (rd *reader) komi() error {
@@ -235,7 +238,7 @@ func (rd *reader) komi() error {
 		s.Komi, rd.rec.HasKomi, rd.negative = p, true, p < 0 && said == ""
 		return nil
 	}
-	wrong := says("KM[{0}] is not a komi, and is passed over", cut(km, 20))
+	wrong := says(notKomi, "KM", cut(km, 20))
 	if halves, err := strconv.Atoi(rd.info("KI")); err == nil && halves >= 0 && rules.Points(halves) < mostKomi {
 		if km != "" {
 			rd.repair(0, wrong)
@@ -243,6 +246,9 @@ func (rd *reader) komi() error {
 		s.Komi, rd.rec.HasKomi = rules.Points(halves), true
 		rd.repair(0, says("KI[{0}] is in half points, a komi of {1}", halves, s.Komi))
 		return nil
+	}
+	if ki := rd.info("KI"); ki != "" && km == "" {
+		rd.repair(0, says(notKomi, "KI", cut(ki, 20)))
 	}
 	for _, text := range []string{rd.rec.RU, i.Event, i.Name, i.Round, i.Overtime, i.Place} {
 		if p, words, ok := mentioned(cut(text, MaxText)); ok {
@@ -282,7 +288,7 @@ func (rd *reader) headers() {
 			if _, _, err := komi(text); err == nil {
 				means = "KM"
 			} else if text != "" && rd.info("KM") == "" {
-				rd.repair(0, says("KO[{0}] is not a komi, and is passed over", cut(text, 20)))
+				rd.repair(0, says(notKomi, "KO", cut(text, 20)))
 			}
 		case "HD":
 			if stonesOf(text) != nil {
@@ -727,7 +733,7 @@ func (rd *reader) ending(n node) error {
 
 // stonesOf finds the number of stones in HA: "2", "2 stones", "2子", "二子".
 func stonesOf(ha string) []string {
-	return handicapWords.FindStringSubmatch(fractions.Replace(strings.ToLower(narrow(ha))))
+	return handicapWords.FindStringSubmatch(figures(strings.ToLower(narrow(ha))))
 }
 
 var handicapWords = regexp.MustCompile(`^[让讓]?([0-9]{1,3})(?:\.0+)?(?:[ 子目점].*|stones?)?$`)

@@ -9,6 +9,7 @@ type Record struct {
 	RU      string // the rules as the record names them; see Ruleset
 	Setup   rules.Setup
 	HasKomi bool // Setup.Komi is the record's own; without KM it is 0
+	HasSize bool // the board's size is the record's own; without SZ it is 19×19
 	Turns   []Turn
 	Ending  Ending
 	Info    Info

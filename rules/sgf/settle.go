@@ -1,12 +1,15 @@
 package sgf
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -94,11 +97,13 @@ func (rec *Record) as(r *rules.Ruleset) *Record {
 // Settled returns the record, which [Record.Mended] has mended for r, with what another
 // program left out of its end: the passes, where RE tells a count; and which stones are dead,
 // where passes stopped play and nothing is marked. Both are repairs. A record that stops while
-// much of the board is open is left as it is: who looks at it cannot tell what is dead.
+// much of the board is open is left as it is, unless it comes to RE with every stone alive: who
+// looks at it cannot tell what is dead.
 //
 // Which stones are dead is a proposal. If RE tells a count it is the first of these with
 // which the game comes to it: none, what looks dead at a glance, what [rules.Judge] finds
-// dead, and that with one unsettled chain more or less; but where a usual komi explains the
+// dead, and that with one chain more or less of those that it finds dead or unsettled, or that a
+// glance did; but where a usual komi explains the
 // difference after a glance, nobody looks closer. Otherwise it is what Judge finds
 // dead. A record of ours says itself how it ended, and a game that ended by resignation
 // or on time is not counted.
@@ -237,8 +242,8 @@ func chains(b rules.Board, stones []rules.Point) []rules.Point {
 	return out
 }
 
-// Against compares a record's own result with its count under the ruleset that it names;
-// nil if it names no result, or g is no count.
+// Against compares a record's own result with its count under the ruleset of g; nil if it names
+// no result.
 func (rec *Record) Against(g *rules.Game) *rules.Recorded {
 	want, stones, told := rec.told()
 	out := &rules.Recorded{Result: cut(rec.Info.Result, 40)}
@@ -280,8 +285,8 @@ func (rec *Record) whyUncounted(g *rules.Game) string {
 	case told:
 		return ""
 	case winner == rules.None && !nobodys.MatchString(re):
-		return "that is not understood"
-	case counts.MatchString(fractions.Replace(re)) && strings.ContainsAny(re, "0123456789"):
+		return "Halfpoint does not understand that"
+	case counts.MatchString(figures(re)) && strings.ContainsAny(re, "0123456789"):
 		return "no count comes to that"
 	}
 	return ""
@@ -316,21 +321,24 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 		return "it names the other player as the winner"
 	}
 	if 2*want == got && sameRules(r, &rules.AGA) {
-		return "in stones, which are two points each, it comes out"
+		return "it comes out if it is meant in stones, of two points each"
 	}
 	if rec.edited {
 		return "what was captured or passed before stones were set up does not count"
+	}
+	if ps, more := rec.unmarked(g); more != 0 && want == got+more {
+		return "the record does not mark " + rules.Names(ps) + " as territory"
 	}
 	komi := rec.komiOf(g)
 	withKomi := fmt.Sprintf("with a komi of %v it comes out", komi)
 	missing := "a turn within territory that the record leaves out"
 	if counting(r, rules.CountStones.Name) || counting(r, rules.CountPassStones.Name) {
-		missing = "a last dame, or a pass that the record leaves out,"
+		missing = "a last dame, or a pass that the record leaves out"
 	}
 	if rec.usualKomi(g) {
 		switch {
 		case off == rules.One && rec.HasKomi:
-			return fmt.Sprintf("%s makes so much, or a komi of %v", missing, komi)
+			return fmt.Sprintf("%s would explain it, and so would a komi of %v", missing, komi)
 		case s.Komi == 0:
 			return fmt.Sprintf("with a komi of %v, which the record seems to leave out, it comes out", komi)
 		}
@@ -341,8 +349,9 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 		return "it counts other points for the handicap"
 	}
 	dead, seki := g.Dead(), g.Seki()
-	for _, other := range usual {
-		if !sameRules(other, r) {
+	own, _, _ := rec.Ruleset()
+	for _, other := range append([]*rules.Ruleset{own}, usual...) {
+		if other != nil && !sameRules(other, r) {
 			if end, err := rec.Under(other, s.Komi, dead, seki); err == nil && rec.says(end.Score().Margin()) {
 				return fmt.Sprintf("under %s it comes out", other.Name)
 			}
@@ -360,12 +369,28 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 		return withKomi
 	}
 	if off%rules.One != 0 && !counting(r, "½") {
-		return fmt.Sprintf("with a komi of %v no count comes to that", s.Komi)
+		return fmt.Sprintf("no count with a komi of %v comes to that", s.Komi)
 	}
 	if off == rules.One {
-		return missing + " makes so much"
+		return missing + " would explain it"
 	}
 	return "other stones were dead, or turns are missing"
+}
+
+// unmarked returns the territory that the marks of a record leave out, and by how much the count
+// were more for Black without it: KGS marks no point that has to be filled in the end.
+func (rec *Record) unmarked(g *rules.Game) (ps []rules.Point, more rules.Points) {
+	if rec.territory == nil {
+		return nil, 0
+	}
+	black, white := territory(g)
+	for _, p := range slices.Concat(black, white) {
+		if rec.territory.At(p) == rules.None {
+			ps = append(ps, p)
+			more += map[bool]rules.Points{true: -rules.One, false: rules.One}[slices.Contains(black, p)]
+		}
+	}
+	return ps, more
 }
 
 // counting reports whether some words stand in the rules by which a ruleset counts.
@@ -384,43 +409,54 @@ func areDead(stones []rules.Point, is, are string) string {
 	return fmt.Sprintf("%s %s dead", rules.Names(stones), are)
 }
 
-// The players, and what is said of a win or of a loss, in the languages of the records.
+// What is said of the players, of a win, of a loss and of leaving a game, in the languages of the
+// records.
 const (
 	blackWord = `black\b|b\b|黑|黒|흑|先番|noirs?\b|schwarz\b|negr[oa]s?\b|ч[её]рн\pL*`
 	whiteWord = `white\b|w\b|白|백|後番|blanc(?:s|os?|as?)?\b|wei(?:ss|ß)|бел\pL*`
-	winWord   = `\+|wins?\b|won\b|by\b|胜|勝|승|gagne(?:nt)?\b|gewinnt\b|ganan?\b|выигр\pL*`
-	loseWord  = `loses\b|lost\b|负|負|輸|输|패|perd(?:ent)?\b|verliert\b|pierden?\b|проигр\pL*`
-	leaveWord = `resign|forfeit|lose|timed? out|投了|认输|認輸|[超逾][时時]|時間切れ|逃跑|断线|斷線|[弃棄][权權]|기권|시간|abandon|aufgabe|gibt auf|сда`
+	winWord   = `\+|\bwins?\b|\bwon\b|\bby\b|胜|勝|승|gagne(?:nt)?\b|gewinnt\b|ganan?\b|выигр\pL*`
+	loseWord  = `loses?\b|lost\b|负|負|敗|败|輸|输|패|perd(?:ent|u)?\b|verliert\b|verlor(?:en)?\b|pierden?\b|perdi\pL*|проигр\pL*`
+	leaveWord = `resign|forfeit|default|disqualif|disconnect|\bquit\b|\bleft\b|time[ds]? out|out of time|投了|认输|認輸|[超逾][时時]|時間切れ|逃跑|断线|斷線|[弃棄][权權権]|` +
+		`犯规|反則|기권|시간|abandon|forfait|aufgabe|gibt auf|gab auf|aufgegeben|überschreite|rinde|сда|просроч`
+	byResign = `中盘|中盤|中押し?|불계`
 )
 
-// What RE says of a player, of a win or else a loss, of leaving a game, of a count, of another
-// end, and of none.
+// What RE says of a player, of a count, of another end, and of none.
 var (
-	players  = regexp.MustCompile(`^(?:(` + blackWord + `)|` + whiteWord + `)((?:[^/,;、.]|\.[0-9])*)`)
-	verdicts = regexp.MustCompile(winWord + `|(` + loseWord + `)`)
-	leaves   = regexp.MustCompile(leaveWord)
+	players = regexp.MustCompile(`^(?:(` + blackWord + `)|` + whiteWord + `)[番棋方]*(.*)$`)
+	// The first word of a loss or of a win decides, and one of leaving is a loss unless one of a
+	// win follows at once: "超时胜".
+	verdicts = regexp.MustCompile(`(?:` + byResign + `)?(` + loseWord + `)|(?:` + leaveWord + `|` + byResign + `)?(?:` + winWord + `)|` + byResign + `|(` + leaveWord + `)`)
 	counts   = regexp.MustCompile(`^(?:` + blackWord + `|` + whiteWord + `)[番棋方の子]* *(?:(?:` + winWord + `|:|` + loseWord + `)(?: (?:by|de|por|mit|um|на))?)? *` +
 		amount + ` *(?:胜|勝|勝ち|負け|승|패)?[.!]?(?: *\([^)]*\))?$`)
-	noCounts = regexp.MustCompile(`\+ *[rtf]|void|no result|中盘|中盤|中押|时|時|불계|犯规|反則|[打封]挂|打掛|[无無][胜勝][负負敗]|` + leaveWord + `|time`)
+	bare     = regexp.MustCompile(`^[ (.!?]*[rtf]?[ ).!?]*$`) // no more than the player: "B", "W (R)"
+	noCounts = regexp.MustCompile(`\+ *[rtf]|void|no result|中盘|中盤|中押|时|時|불계|[打封]挂|打掛|[无無][胜勝][负負敗]|` + leaveWord + `|time`)
 	draws    = regexp.MustCompile(`^(?:0|draw|jigo|even|tie|[持和][碁棋]|和局|平局|和|ジゴ|빅|무승부|ничья|unentschieden|(?:partie )?nulle|tablas|empate)[.!]?$`)
-	nobodys  = regexp.MustCompile(`^(?:\?|tied|void|no(?: |-)?result|none|unknown|unfinished|suspended|adjourned|not finished|.*[打封]挂|打ち?掛け?|.*[无無][胜勝][负負敗]|[暂暫]?[无無][结結]果|未[完知])`)
+	nobodys  = regexp.MustCompile(`^(?:\?|tied|void|no(?: |-)?result|none|unknown|unfinished|suspended|adjourned|not finished|.*[打封]挂|打ち?掛け?|.*[无無][胜勝][负負敗]|[暂暫]?[无無][结結]果|未[完知]|$)`)
 
 	// Collections of Japan and Korea put the number of moves first, "257手完, 黒中押し勝ち", and
 	// Chinese sites may name the player who holds the stones, "柯洁执黑中盘胜".
 	movesFirst = regexp.MustCompile(`^[共全]? *([0-9]{1,3}) *[手수](?:完|まで|にて|で|끝)?[、。,:. ]*`)
-	holds      = regexp.MustCompile(`^[^/,;、]*[执執]([黑黒白])`)
+	holds      = regexp.MustCompile(`^[^执執/,;、]*[执執]([黑黒白])`)
 )
 
 // amount matches points or stones as people write them, once fractions are replaced.
 const amount = `([0-9]*)(?:[.,]([0-9]+)|(½))? *(?:(目半|집반|목반|호반)|(子)|目|집|목|호|points?|pts?|moku|puntos?|punkte?n?|очк\pL*)?`
 
-var fractions = strings.NewReplacer("又", "", "四分之一", ".25", "四分之三", ".75", "二分之一", ".5", "半目", ".5目", "半子", ".5子", "반집", ".5집", "집 반", "집반",
-	"half a ", "½ ", "half ", "½ ",
-	"一", "1", "二", "2", "両", "2", "三", "3", "四", "4", "五", "5", "六", "6", "七", "7", "八", "8", "九", "9",
-	" 1/2", ".5", "1/4", ".25", "1/2", ".5", "3/4", ".75", "¼", ".25", "¾", ".75")
+// figures writes the numbers of a text in digits: "又3/4" and "四分之三" as .75, "十二目半" as "12目半".
+func figures(s string) string {
+	return tens.ReplaceAllStringFunc(fractions.Replace(s), func(s string) string {
+		ten, one, _ := strings.Cut(s, "十")
+		return cmp.Or(ten, "1") + cmp.Or(one, "0")
+	})
+}
 
-// manyStones is more than anybody wins by: it is what the winner has on the board.
-const manyStones = 200 * rules.One
+var tens = regexp.MustCompile(`[1-9]?十[1-9]?`)
+
+var fractions = strings.NewReplacer("又", "", "四分之一", ".25", "四分之三", ".75", "二分之一", ".5", "半目", ".5目", "半子", ".5子", "子半", ".5子",
+	"반집", ".5집", "집 반", "집반", "half a ", "½ ", "half ", "½ ", "one ", "1 ",
+	"一", "1", "二", "2", "両", "2", "三", "3", "四", "4", "五", "5", "六", "6", "七", "7", "八", "8", "九", "9",
+	" 1/2", ".5", " 1/4", ".25", " 3/4", ".75", "1/4", ".25", "1/2", ".5", "3/4", ".75", "¼", ".25", "¾", ".75")
 
 // amountOf reads the groups of a match of amount. Quarters of points, and 子, are stones, of
 // two points each.
@@ -440,11 +476,14 @@ func amountOf(m []string) (n rules.Points, stones, ok bool) {
 	return rules.Points(quarters/2) * rules.Half, stones, ok
 }
 
-// result returns RE without capitals, wide letters, "２" and "＋", and the number of moves, and
-// with the colour for the name of a player.
+// result returns RE in small letters, none of them wide, without the number of moves before it,
+// and with the colour in place of a player's name.
 func (rec *Record) result() string {
 	re := strings.ToLower(narrow(rec.Info.Result))
 	re = re[len(movesFirst.FindString(re)):]
+	if draws.MatchString(re) || nobodys.MatchString(re) {
+		return re
+	}
 	if i := rec.Info; i.Black != i.White {
 		names := []struct {
 			name  string
@@ -454,15 +493,31 @@ func (rec *Record) result() string {
 			slices.Reverse(names)
 		}
 		for _, n := range names {
-			name := strings.ToLower(narrow(n.name))
-			m := players.FindStringSubmatch(name)
-			colour := m != nil && m[2] == ""
-			if rest, ok := strings.CutPrefix(re, name); ok && name != "" && !colour {
+			if rest, ok := cutName(re, strings.ToLower(narrow(n.name))); ok {
+				if m := holds.FindString(rest); m != "" && rest[0] == m[0] {
+					rest = rest[len(m):]
+				}
 				return strings.ToLower(n.color.String()) + rest
 			}
 		}
 	}
+	if players.MatchString(re) {
+		return re
+	}
 	return holds.ReplaceAllString(re, "$1")
+}
+
+// cutName cuts the name of a player from the beginning of a result. A colour is no name, and
+// neither is the beginning of a word.
+func cutName(re, name string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(re, name)
+	if m := players.FindStringSubmatch(name); !ok || name == "" || m != nil && m[2] == "" {
+		return re, false
+	}
+	last, _ := utf8.DecodeLastRuneInString(name)
+	next, _ := utf8.DecodeRuneInString(rest)
+	const alphabets = '\u2e80' // what comes after them is written without spaces
+	return rest, !(unicode.IsLetter(last) && unicode.IsLetter(next) && last < alphabets && next < alphabets)
 }
 
 // cutShort returns the number of moves that RE tells, if the record has fewer.
@@ -473,22 +528,25 @@ func (rec *Record) cutShort() (moves int, short bool) {
 	return moves, moves > rec.Moves()
 }
 
-// Winner returns who won by RE, however that came about; None if it does not say. Of a player
-// whom it names first it says that he wins, that he loses, or how he left the game.
+// Winner returns who won by RE, however that came about; None if it does not say, or not in
+// words that are known. RE names a player first, and then a win, a loss, or how the game was left.
 func (rec *Record) Winner() rules.Color {
-	m := players.FindStringSubmatch(rec.result())
-	if m == nil {
+	re := rec.result()
+	m := players.FindStringSubmatch(re)
+	if m == nil || strings.HasPrefix(m[2], ". ") { // "B. Kim"
 		return rules.None
 	}
 	named := rules.White
 	if m[1] != "" {
 		named = rules.Black
 	}
-	v := verdicts.FindStringSubmatch(m[2])
-	if v != nil && v[1] != "" || v == nil && leaves.MatchString(m[2]) {
+	switch v := verdicts.FindStringSubmatch(m[2]); {
+	case v != nil && v[1]+v[2] != "":
 		return named.Opponent()
+	case v != nil || bare.MatchString(m[2]) || counts.MatchString(figures(re)):
+		return named
 	}
-	return named
+	return rules.None
 }
 
 // uncounted reports whether RE names an end of the game other than a count.
@@ -501,14 +559,14 @@ func (rec *Record) told() (margin rules.Points, stones, ok bool) {
 	if draws.MatchString(re) {
 		return 0, false, true
 	}
-	m := counts.FindStringSubmatch(fractions.Replace(re))
+	m := counts.FindStringSubmatch(figures(re))
 	if m == nil {
 		return 0, false, false
 	}
 	margin, stones, ok = amountOf(m[1:])
-	if m[5] != "" && margin > manyStones { // all stones of the winner, without the komi
-		s := rec.Setup
-		margin -= rules.Points(s.W*s.H) * rules.One
+	s := rec.Setup
+	if all := rules.Points(s.W*s.H) * rules.One; m[5] != "" && 5*margin > 4*all { // more than anybody wins by: what the winner has
+		margin -= all
 		if rec.Winner() == rules.Black {
 			return margin - s.Komi, stones, ok
 		}
