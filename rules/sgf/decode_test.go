@@ -267,6 +267,8 @@ func TestRepairs(t *testing.T) {
 		"(;SZ[9]KM[]RU[Japanese, 6.5 komi])":                                     " / by “6.5 komi” the komi is 6½",
 		"(;SZ[9]RU[日本ルール(コミ6目半)])":                                               " / by “コミ6目半” the komi is 6½",
 		"(;SZ[9]KM[?]GN[komi is 5.5 points, no handicap])":                       " / KM[?] is not a komi, and is passed over; by “komi is 5.5 points” the komi is 5½",
+		"(;SZ[9]EV[コミ六目半])":                                                      " / by “コミ6目半” the komi is 6½",
+		"(;SZ[9]EV[komi is 100])":                                                " / ",
 		"(;SZ[9]EV[komi cup 2004])":                                              " / ",
 		"(;SZ[9]EV[komi 2004])":                                                  " / ",
 		"(;SZ[9]KM[0]EV[黑贴7目半])":                                                 " / ",
@@ -329,7 +331,7 @@ func TestKomi(t *testing.T) {
 		"375": "7½ in hundredths of stones", "-375": "−7½ in hundredths of stones", "100": "1 in hundredths", "-100": "−1 in hundredths", "650": "6½ in hundredths",
 		"9950": "99½ in hundredths", "9975": "no", "475": "no", "10000": "no", "-10000": "no", "10025": "no", "-10025": "no", "20000": "no",
 		"６．５": "6½ in words", "7.5　": "7½ in words", "６目半": "6½ in words", "黑贴3又3/4子": "7½ in words", "黒コミ": "no", "黒6目半": "6½ in words", "黑5.5": "5½ in words", "先番六目半コミ出し": "6½ in words", "先番コミ六目半出し": "6½ in words", "贴3¾子": "7½ in words", "3¾": "7½ in words", "2¼子": "4½ in words", "5목반": "5½ in words", "6집반": "6½ in words", "덤 6호반": "6½ in words", "7호": "7 in words", "黒コミ5目半": "5½ in words", "白6目半": "6½ in words", "込み6目半": "6½ in words", "덤 6집반": "6½ in words", "6.3": "no", "x": "no", "": "no",
-		"6.5e0": "no", "0x10": "no", "1e1": "no", "65": "6½ in tenths", "55": "5½ in tenths", "75": "7½ in tenths", "-65": "−65 ", "66": "66 ", "White 5.5": "5½ in words", "W+5.5": "5½ in words",
+		"6.5e0": "no", "3.75e0": "no", "0x10": "no", "1e1": "no", "65": "6½ in tenths", "55": "5½ in tenths", "75": "7½ in tenths", "-65": "−65 ", "66": "66 ", "White 5.5": "5½ in words", "W+5.5": "5½ in words",
 		"6目半": "6½ in words", "コミ6目半": "6½ in words", "白7目": "7 in words", "3又3/4子": "7½ in words", "3.75子": "7½ in words", "5 1/2 points": "5½ in words",
 		"5.5 points": "5½ in words", "komi: 7": "7 in words", "komi": "no", "black 5.5": "no", "5.5.5": "no", "6.3目": "no", "1234目": "no",
 	} {

@@ -34,7 +34,7 @@ func (rec *Record) Fitted() *Record {
 			break
 		}
 		for _, r := range usual {
-			whole := rec.as(r).settled(r, closely)
+			whole := rec.Mended(r).settled(r, closely)
 			g, err := whole.Play(r, whole.Setup.Komi)
 			if err != nil || whole.Stopped != nil || g.Phase() != rules.Over {
 				continue
@@ -78,20 +78,13 @@ func (rec *Record) Fitted() *Record {
 
 // forbidden returns the move that aga forbids of a record that japanese allows, 0 if there is none.
 func (rec *Record) forbidden() int {
-	_, err := rec.as(&rules.AGA).Play(&rules.AGA, rec.Setup.Komi)
+	_, err := rec.Mended(&rules.AGA).Play(&rules.AGA, rec.Setup.Komi)
 	if illegal, ok := errors.AsType[*rules.Illegal](err); ok {
-		if _, err := rec.as(&rules.Japanese).Play(&rules.Japanese, rec.Setup.Komi); err == nil {
+		if _, err := rec.Mended(&rules.Japanese).Play(&rules.Japanese, rec.Setup.Komi); err == nil {
 			return illegal.Move
 		}
 	}
 	return 0
-}
-
-// as returns the record as one of a ruleset, mended.
-func (rec *Record) as(r *rules.Ruleset) *Record {
-	out := *rec
-	out.RU = r.Name
-	return out.Mended(r)
 }
 
 // Settled returns the record, which [Record.Mended] has mended for r, with what another
@@ -565,7 +558,7 @@ func (rec *Record) told() (margin rules.Points, stones, ok bool) {
 	}
 	margin, stones, ok = amountOf(m[1:])
 	s := rec.Setup
-	if all := rules.Points(s.W*s.H) * rules.One; m[5] != "" && 5*margin > 4*all { // more than anybody wins by: what the winner has
+	if all := rules.Points(s.W*s.H) * rules.One; m[5] != "" && 5*margin >= 4*all { // more than anybody wins by: what the winner has
 		margin -= all
 		if rec.Winner() == rules.Black {
 			return margin - s.Komi, stones, ok

@@ -246,6 +246,9 @@ func TestAgainst(t *testing.T) {
 		"RU[japanese]RE[W+0.5]" + walls + ";AW[aa];B[];W[]":               "W+0.5, 6½ more for White: what was captured or passed before stones were set up does not count",
 		"RU[aga]RE[B+2.5]" + odd:                                          "B+2.5, 2½ more for White: it comes out if it is meant in stones, of two points each",
 		"RU[aga]KM[7.5]RE[W+1.25]" + odd:                                  "W+1.25, in stones of two points each, as counted",
+		"RU[aga]KM[0.5]RE[黑15子胜]" + odd:                                   "黑15子胜, in stones of two points each, as counted",
+		"RU[aga]KM[6.5]RE[白胜10子]" + odd:                                   "白胜10子, in stones of two points each, as counted",
+		"RU[aga]RE[黑胜2子]" + odd:                                           "黑胜2子, in stones of two points each, 1 more for White: under japanese it comes out",
 		"RU[japanese]RE[?]" + odd:                                         "",
 		"RU[japanese]RE[B+4]" + odd + "TB[ba:be][aa][ac:ae]TW[ea:ee]":     "B+4, as counted",
 		"RU[japanese]RE[B+3]" + odd + "TB[ba][bc:be][aa][ac:ae]TW[ea:ee]": "B+3, 1 more for White: the record does not mark B4 as territory",
@@ -375,6 +378,19 @@ func TestTold(t *testing.T) {
 			t.Errorf("%q: %s, want %s", re, got, want)
 		}
 	}
+	for re, want := range map[string]rules.Color{"Lee wins": rules.Black, "Lee Changho wins": rules.White} {
+		rec := &Record{Info: Info{Black: "Lee", White: "Lee Changho", Result: re}}
+		if got := rec.Winner(); got != want {
+			t.Errorf("%q: %v, want %v", re, got, want)
+		}
+	}
+	// Neither is a word that begins like a name.
+	for re, want := range map[string]string{"No result": "none", "Weiß gewinnt": "White", "Draw": "none", "Wei wins": "Black", "NoX wins": "none"} {
+		rec := &Record{Info: Info{Black: "Wei", White: "No", Result: re}}
+		if got := rec.Winner().String(); got != want && !(want == "none" && rec.Winner() == rules.None) {
+			t.Errorf("%q: %v, want %v", re, got, want)
+		}
+	}
 	// A colour is not taken for a player of that name, but a longer name is one.
 	for re, want := range map[string]rules.Color{"White+3": rules.White, "W+R": rules.White, "White Tiger wins": rules.Black, "Black wins": rules.Black, "白胜": rules.White} {
 		rec := &Record{Info: Info{Black: "White Tiger", White: "Black", Result: re}}
@@ -409,8 +425,32 @@ func TestSettledByTheResult(t *testing.T) {
 	}
 }
 
+// Settling a record leaves others that share its turns as they are.
+func TestSettledSharesNothing(t *testing.T) {
+	whole := read(t, "(;SZ[5]RU[aga]RE[B+5];B[ca];W[da];B[cb];W[db];B[cc];W[dc];B[cd];W[dd];B[ce];W[de];B[ab];W[ea])")
+	was := turnsOf(whole)
+	if ended := whole.Cut(11).Settled(&rules.AGA); len(ended.Turns) != 13 {
+		t.Fatal(turnsOf(ended))
+	}
+	if got := turnsOf(whole); got != was {
+		t.Errorf("%s\nwas %s", got, was)
+	}
+}
+
 // A board with a stone for every sixteen points is not too empty to be counted.
 func TestOpen(t *testing.T) {
+	quarter, err := rules.NewBoard(4, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range quarter.Points() {
+		if p.Y != 1 {
+			quarter.Put(p, map[bool]rules.Color{true: rules.Black, false: rules.White}[p.Y == 0])
+		}
+	}
+	if open(quarter) {
+		t.Error("a quarter of the board is nobody's, and no more")
+	}
 	for lines, want := range map[int]bool{4: false, 5: true} {
 		b, err := rules.NewBoard(lines, lines)
 		if err != nil {
