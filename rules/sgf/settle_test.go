@@ -247,7 +247,7 @@ func TestAgainst(t *testing.T) {
 		"RU[aga]RE[B+2.5]" + odd:                                          "B+2.5, 2½ more for White: it comes out if it is meant in stones, of two points each",
 		"RU[aga]KM[7.5]RE[W+1.25]" + odd:                                  "W+1.25, in stones of two points each, as counted",
 		"RU[aga]KM[0.5]RE[黑15子胜]" + odd:                                   "黑15子胜, in stones of two points each, as counted",
-		"RU[aga]KM[6.5]RE[白胜10子]" + odd:                                   "白胜10子, in stones of two points each, as counted",
+		"RU[aga]KM[6.5]RE[白10子胜]" + odd:                                   "白10子胜, in stones of two points each, as counted",
 		"RU[aga]RE[黑胜2子]" + odd:                                           "黑胜2子, in stones of two points each, 1 more for White: under japanese it comes out",
 		"RU[japanese]RE[?]" + odd:                                         "",
 		"RU[japanese]RE[B+4]" + odd + "TB[ba:be][aa][ac:ae]TW[ea:ee]":     "B+4, as counted",
@@ -348,11 +348,11 @@ func TestTold(t *testing.T) {
 		"黑超时/白胜": "White", "白逃跑/黑胜": "Black", "白超时": "Black", "白超时胜": "White", "白棋逃跑": "Black", "白断线": "Black", "白棄權": "Black", "黑逾時": "White", "黑弃权": "White", "白時間切れ": "Black",
 		"흑 기권": "White", "흑 기권승": "Black", "257手完, 黒中押し勝ち": "Black", "257手完 黒半目勝ち": "Black ½", "119수 흑불계승": "Black", "294수 흑0.5집승": "Black ½", "共257手 黑中盘胜": "Black", "257手。白胜5目": "White −5",
 		"先番中押し勝ち": "Black", "先番六目勝": "Black 6", "後番2目勝ち": "White −2", "柯洁执黑中盘胜": "Black", "執白中盤勝": "White", "白両目半勝": "White −2½",
-		"黑胜半子": "Black 1", "흑반집승": "Black ½", "백 3집 반승": "White −3½", "白棋胜3/4子": "White −1½", "白の3目勝ち": "White −3", "白胜黑": "White", "黑185子胜": "Black 9", "白180子胜": "White 1",
+		"黑胜半子": "Black 1", "흑반집승": "Black ½", "백 3집 반승": "White −3½", "白棋胜3/4子": "White −1½", "白の3目勝ち": "White −3", "白胜黑": "White", "黑185子胜": "Black 9", "白180子胜": "White",
 		"無勝負": "nobody", "三劫无胜负": "nobody", "打ち掛け": "nobody", "무승부": "nobody 0", "平局": "nobody 0", "Ничья": "nobody 0", "Unentschieden": "nobody 0", "Partie nulle": "nobody 0", "Tablas": "nobody 0",
 		"Noir +3,5": "Black 3½", "Noir gagne de 0.5": "Black ½", "Noir gagne par abandon": "Black", "Blanc abandonne": "Black", "Schwarz +2,5": "Black 2½", "Weiß gewinnt mit 0.5": "White −½", "Schwarz gibt auf": "White",
 		"Blanco +4.5": "White −4½", "Negro gana por 2.5 puntos": "Black 2½", "Чёрные +3.5": "Black 3½", "Белые сдались": "Black", "Белые выиграли": "White",
-		"Black by resignation": "Black", "Black by 2.5": "Black 2½", "Black wins by half a point": "Black ½", "White wins by ½ point": "White −½", "B (resign)": "White",
+		"Black by resignation": "Black", "Black by 2.5": "Black 2½", "Black wins by half a point": "Black ½", "White wins by ½ point": "White −½", "B (resign)": "nobody",
 		"Lee Changho wins by resignation": "Black", "Lee +2.5": "White −2½", "Lee resigns": "Black", "Cho wins": "nobody",
 		// What is said first decides, and who leaves has lost.
 		"White resigned by letter": "Black", "White Resigned (by timeout)": "Black", "Black forfeits by time": "White", "Black lose by 2.5": "White −2½", "Black resigns: White wins": "White", "White resigns (Black won)": "Black",
@@ -363,6 +363,12 @@ func TestTold(t *testing.T) {
 		"B or W": "nobody", "Black: 35, White: 30": "nobody", "Black/White draw": "nobody", "B-2.5": "nobody", "Black did well": "nobody", "B (R)": "Black", "B. Kim wins": "nobody",
 		"白胜（柯洁执黑）": "White", "白中盘胜 李世石执黑": "White", "柯洁执白胜李世石执黑": "White", "Lee Changho执黑胜2.5子": "Black 5", "Lee執白中盤勝": "White",
 		"B+3 3/4": "Black 7½", "黑胜 3 3/4子": "Black 7½", "黑胜2子半": "Black 5", "黑胜十二目半": "Black 12½", "白胜二十目": "White −20", "白三十五目勝": "White −35", "Black wins by one point": "Black 1",
+		// The other player may be named before it is said who won.
+		"Black gives up, W+R": "White", "Black absent, White wins by forfeit": "White", "黑缺席,白胜": "White", "黑先白胜": "White", "黒欠席 白の不戦勝": "White", "흑 접속종료 백승": "White", "Schwarz nicht erschienen, Weiß gewinnt": "nobody",
+		"B 40 W 45 W+5": "White", "黑180子,白181子,白胜": "White", "Lee Changho vs Lee, Lee wins": "White", "黑：柯洁 白：芈昱廷 白中盘胜": "White", "黑白双负": "nobody", "Black and White lose": "nobody", "White and Black draw": "nobody",
+		"Black (unfinished)": "nobody", "Black (Kim)": "nobody", "White, by resignation": "White", "Victoire de Blanc par abandon": "White", "White/Resign": "nobody", "B: Resign": "nobody", "Lee beat Lee Changho by resignation": "White", "White was defeated by Black": "nobody", "Black leads by 5": "nobody",
+		"Black to win": "nobody", "White left the game unfinished": "nobody", "黑白不分胜负": "nobody", "Result: B+R": "Black", "黑赢5目": "Black 5", "白投子": "Black", "黒5目勝ち。": "Black 5", "引き分け": "nobody 0", "Draw (jigo)": "nobody 0",
+		"B+7 {Moves after 171 not known}": "Black 7", "B+R (moves beyond 142 not known)": "Black", "Winner: Black": "Black", "结果：白胜1/4子": "White −½", "B+5, komi 6.5": "Black 5", "黑胜3/4子,共257手": "Black 1½", "B+5, 154 moves": "Black 5", "B+5;": "Black 5", "Black (5 points)": "Black 5", "黑胜(3/4子)": "Black 1½", "黑胜185子": "Black 9", "黑胜10子": "Black 20", "257수 끝 흑 불계승": "Black", "257 moves: B+R": "Black", "White timeout": "Black",
 		"12手完": "nobody", "Leeway": "nobody",
 		"Void": "nobody", "?": "nobody", "": "nobody", "unknown": "nobody", "Blackburn": "nobody", "Whitehead": "nobody", "2.5": "nobody", "B+2.3": "Black", "B+1000": "Black", "B+625": "Black 625",
 	} {
@@ -380,6 +386,12 @@ func TestTold(t *testing.T) {
 	}
 	for re, want := range map[string]rules.Color{"Lee wins": rules.Black, "Lee Changho wins": rules.White} {
 		rec := &Record{Info: Info{Black: "Lee", White: "Lee Changho", Result: re}}
+		if got := rec.Winner(); got != want {
+			t.Errorf("%q: %v, want %v", re, got, want)
+		}
+	}
+	for re, want := range map[string]rules.Color{"白江 半目勝ち": rules.Black, "黒沢 中押し負け": rules.Black, "白江治彦1/4子胜": rules.Black, "黒沢忠尚九段の勝ち": rules.White, "白勝": rules.White} {
+		rec := &Record{Info: Info{Black: "白江治彦", White: "黒沢忠尚 九段", Result: re}}
 		if got := rec.Winner(); got != want {
 			t.Errorf("%q: %v, want %v", re, got, want)
 		}
