@@ -270,14 +270,16 @@ func (rec *Record) whyUncounted(g *rules.Game) string {
 		return fmt.Sprintf("it stops at move %d, where too much of the board is open", at)
 	case last.Kind == rules.Resign && winner == last.By:
 		return fmt.Sprintf("%v resigns", winner)
-	case told:
+	case told, nobodys.MatchString(re), undecided.MatchString(re):
 		return ""
-	case winner == rules.None && !nobodys.MatchString(re):
+	case winner == rules.None:
 		return "Halfpoint does not understand that"
-	case counts.MatchString(figures(re)) && strings.ContainsAny(re, "0123456789"):
+	case rec.uncounted() || !strings.ContainsAny(re, "0123456789"):
+		return ""
+	case counts.MatchString(figures(re)):
 		return "no count comes to that"
 	}
-	return ""
+	return "Halfpoint does not understand by how much"
 }
 
 // usualKomis are the komis that most even games have.
