@@ -400,6 +400,19 @@ func TestTold(t *testing.T) {
 			t.Errorf("%q: %v, want %v", re, got, want)
 		}
 	}
+	// A name that both have, and a single letter, say nothing.
+	for re, want := range map[string]rules.Color{"Kim wins": rules.None, "Kim 5d wins": rules.Black, "Kim 3d wins": rules.White} {
+		rec := &Record{Info: Info{Black: "Kim 5d", White: "Kim 3d", Result: re}}
+		if got := rec.Winner(); got != want {
+			t.Errorf("%q: %v, want %v", re, got, want)
+		}
+	}
+	for re, want := range map[string]rules.Color{"X wins": rules.None, "Draw": rules.None, "Draw Smith wins": rules.White} {
+		rec := &Record{Info: Info{Black: "X", White: "Draw Smith", Result: re}}
+		if got := rec.Winner(); got != want {
+			t.Errorf("%q: %v, want %v", re, got, want)
+		}
+	}
 	// Neither is a word that begins like a name.
 	for re, want := range map[string]string{"No result": "none", "Weiß gewinnt": "White", "Draw": "none", "Wei wins": "Black", "NoX wins": "none"} {
 		rec := &Record{Info: Info{Black: "Wei", White: "No", Result: re}}
