@@ -49,20 +49,12 @@ var wordsOf = func() map[string]string {
 		DT date
 		OT overtime
 		AP application`) {
-		fields := strings.Fields(line)
-		for i := 1; i < len(fields); i++ {
-			names[fields[i]] = fields[0]
+		prop, words, _ := strings.Cut(strings.TrimSpace(line), " ")
+		for word := range strings.FieldsSeq(words) {
+			names[word] = prop
 		}
 	}
 	return names
-}()
-
-// longest is the length of the longest of wordsOf.
-var longest = func() (n int) {
-	for word := range wordsOf {
-		n = max(n, len(word))
-	}
-	return n
 }()
 
 // telling are parts of names that no reader may pass over without a word.
@@ -91,32 +83,21 @@ const (
 // find returns the property that a name of two letters or more means, "" if it is one that
 // Read passes over.
 func (s *spellings) find(name []byte) string {
-	if len(name) == 2 {
-		if prop := known[string(name)]; prop != "" || isCapital(name[0]) && isCapital(name[1]) {
-			return prop
-		}
+	if prop := known[string(name)]; prop != "" || standard[string(name)] {
+		return prop
 	}
 	if len(name) > maxName {
 		return ""
 	}
 	legal := string(ident(name))
 	prop := known[legal]
-	switch {
-	case len(name) == 2:
-		if upper := strings.ToUpper(string(name)); known[upper] != "" || standard[upper] {
-			prop = known[upper]
-		}
-	case len(name) <= longest:
-		if word := wordsOf[strings.ToLower(string(name))]; word != "" {
-			prop = word
-		}
+	if upper := strings.ToUpper(string(name)); known[upper] != "" || standard[upper] {
+		prop = known[upper]
+	} else if word := wordsOf[strings.ToLower(string(name))]; word != "" {
+		prop = word
 	}
-	switch {
-	case prop == "" && len(name) <= 2:
-		if legal != "B" && legal != "W" {
-			return ""
-		}
-	case prop == "" && (len(legal) > 1 && standard[legal] || !tells(name)), prop == legal && prop != "B" && prop != "W":
+	quiet := prop == legal || prop == "" && (len(legal) > 1 && standard[legal] || !tells(name))
+	if quiet && legal != "B" && legal != "W" {
 		return prop
 	}
 	s.name, s.means = name, prop
@@ -165,7 +146,7 @@ func (s *spellings) of(prop string, value []byte, first bool) string {
 		prop, s.means = legal, legal // "Bl" for Black, and not for his time
 	}
 	if prop == "B" || prop == "W" {
-		if first && (strings.EqualFold(string(name), "black") || strings.EqualFold(string(name), "white")) && isPlayer(simpleText(string(value[:min(len(value), 8)]))) {
+		if first && (strings.EqualFold(string(name), "black") || strings.EqualFold(string(name), "white")) && isPlayer(simpleText(string(value))) {
 			prop, s.means = "P"+prop, "P"+prop
 		} else if s.means == string(ident(name)) {
 			return prop // as it was legal
@@ -182,14 +163,7 @@ func (s *spellings) of(prop string, value []byte, first bool) string {
 // note adds a name to a list, once for all its numbers.
 func note(list *[]string, name []byte, means string) {
 	what := cut(name, 20) + means
-	unnumbered := func(s string) string {
-		return strings.Map(func(c rune) rune {
-			if unicode.IsDigit(c) {
-				return -1
-			}
-			return c
-		}, s)
-	}
+	unnumbered := func(s string) string { return strings.Join(strings.FieldsFunc(s, unicode.IsDigit), "") }
 	same := func(s string) bool { return unnumbered(s) == unnumbered(what) }
 	if len(*list) < maxSpellings && !slices.ContainsFunc(*list, same) {
 		*list = append(*list, what)
@@ -199,6 +173,7 @@ func note(list *[]string, name []byte, means string) {
 // unmoved notes a property that Read passes over, before the first move, if its value
 // may be one.
 func (s *spellings) unmoved(name, value []byte) {
+	name, _, _ = bytes.Cut(name, []byte("[")) // of the value before, if there is one
 	name = bytes.TrimRight(name, space)
 	if isPoint(value) && !standard[string(ident(name))] {
 		note(&s.moves, name, "")

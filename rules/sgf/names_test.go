@@ -64,6 +64,15 @@ func TestNamesOfProperties(t *testing.T) {
 		"(;" + strings.Repeat("x", 60) + "size[9];B[ee])":                 "19×19 komi 0: B place E15",
 		"(;Size[9]" + strings.Repeat("Size[9]size[9]", 100) + ";B[ee])":   "9×9 komi 0: B place E5; " + understood + "Size (SZ), size (SZ)",
 		"(;Size[9]C[Komi[7]" + "]RULES[Japanese]Result[B+R];B[ee];W[gc])": "9×9 komi 0 japanese B+R: B place E5, W place G7; brackets within a text are not escaped: where it ends is guessed; " + understood + "Size (SZ), RULES (RU), Result (RE)",
+		"(;SZ[9]Handicapstones[0]kM[6.5];B[ee])":                          "9×9 komi 6½: B place E5; " + understood + "Handicapstones (HA), kM (KM)",
+		"(;" + strings.Repeat("x", 56) + "size[9];B[ee])":                 "19×19 komi 0: B place E15; " + passed + "xxxxxxxxxxxxxxxxxxxx…",
+		"(;SZ[9]K-M[6.5];B[ee])":                                          "9×9 komi 0: B place E5; text between values is passed over; properties without a value are passed over: K",
+		"(;SZ[9];b W[ee])":                                                "9×9 komi 0: W place E5; properties without a value are passed over: B",
+		"(;SZ[9];B[ee]K M[":                                               "9×9 komi 0: B place E5; the record ends before its brackets close",
+		"(;SZ[9];B[ee]K M":                                                "9×9 komi 0: B place E5; properties without a value are passed over: K; the record ends before its brackets close",
+		"(;SZ[9];B[gc]Bl[300][ee];W[cc]Wl[5m])":                           "9×9 komi 0: B place G7, W place C7; " + passed + "Bl, Wl",
+		"(;SZ[9]Black[aa or so]White[resign?];B[ee])":                     "9×9 komi 0 aa or so: B place E5; " + understood + "Black (PB), White (PW)",
+		"(;SZ[9]X[ee];LB [gc];CR[cc]TR[dd][ee])":                          "9×9 komi 0: ",
 	} {
 		rec := read(t, record)
 		got := fmt.Sprintf("%d×%d komi %v", rec.Setup.W, rec.Setup.H, rec.Setup.Komi)
