@@ -127,22 +127,25 @@ const space = " \t\r\n\v\f"
 // parse returns the nodes of the main line of the first game in text: of several
 // variations the first; and what it had to repair. It reads to the end of the main
 // line; variations, and what stands outside the game, are passed over.
-func parse(text []byte) (line []node, repairs []Repair, err error) {
+func parse(text []byte) ([]node, []Repair, error) {
 	i, flaw := begin(text)
 	if i < 0 {
 		return nil, nil, ErrNoRecord
 	}
 	turns, depth, nodes := 0, 0, 0
 	var names spellings
+	var repairs []Repair
+	last := map[string]int{} // the move of the last one of each kind
 	repair := func(what string) {
 		r := Repair{What: says(what)}
 		if what == notEscaped || what == betweenValues {
 			r.Move = turns
 		}
-		same := func(x Repair) bool { return x.Move == r.Move && x.What.Text == what }
-		if n := len(repairs); n < maxRepairs && !slices.ContainsFunc(repairs[max(0, n-4):], same) {
-			repairs = append(repairs, r)
+		if move, told := last[what]; told && move == r.Move || len(repairs) == maxRepairs {
+			return
 		}
+		last[what] = r.Move
+		repairs = append(repairs, r)
 	}
 	if flaw != "" {
 		repair(flaw)
@@ -152,14 +155,16 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 		unknown = "?" // one that is passed over
 		usual   = 300 // nodes and values of a game
 	)
-	line = make([]node, 0, usual)
+	line := make([]node, 0, usual)
 	all := make([]value, 0, usual) // of all nodes
 	open := false                  // the last node of line still takes values
 	prop := none                   // the property that values belong to
-	named := 0                     // where its name begins
 	turn := none                   // the last one, B or W
-	blank := 0                     // brackets that were opened since the last value
-	unmoved := 0                   // brackets that were opened since the last turn
+	var (
+		named   int // where the name of prop begins
+		blank   int // brackets that were opened since the last value
+		unmoved int // brackets that were opened since the last turn
+	)
 	ends := newEnds()
 	for ; i < len(text); i++ {
 		switch c := text[i]; {
@@ -183,13 +188,12 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 			}
 			if after := bytes.TrimLeft(rest, space+")"); depth <= 1 && turns > 0 && isReply(after, turn) {
 				repair(tooMany)
-				prop = none
 				continue
 			}
 			next := bytes.TrimLeft(rest, space+")")
 			within := bytes.Count(rest[:len(rest)-len(next)], []byte(")")) < depth-1
 			switch {
-			case within && unmoved > 0 && bytes.HasPrefix(next, []byte("(")) && closing(next, 0) > 0:
+			case within && unmoved > 0 && bytes.HasPrefix(next, []byte("(")):
 				repair(noMoves)
 			case bytes.HasPrefix(bytes.TrimLeft(rest, space), []byte(";")):
 				repair(map[bool]string{true: afterVariation, false: movesAfter}[depth > 1])
@@ -210,11 +214,11 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 			repair(notEscaped)
 		case c == '[':
 			n, flaw := ends.value(text[i:], prop)
-			if n < 0 {
+			if n == -1 {
 				return short(line, append(repairs, names.repairs(turns)...))
 			}
 			blank = 0
-			if prop != none && !isLetter(text[i-1]) && !endsName(text[:i]) {
+			if prop != none && !endsName(text[:i]) {
 				repair(betweenValues)
 			}
 			if names.name != nil && prop != none {
@@ -253,7 +257,7 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 			}
 			if prop, names.name = ofLetter[c], nil; i > named {
 				prop = names.find(text[named : i+1])
-			} else if joined, n := names.spaced(text[i:]); n > 0 {
+			} else if joined, n := names.spaced(text[i:]); joined != "" {
 				prop, i = joined, i+n-1
 			}
 			for i+1 < len(text) && isDigit(text[i+1]) {
@@ -264,7 +268,7 @@ func parse(text []byte) (line []node, repairs []Repair, err error) {
 			if prop == "" {
 				prop = unknown
 			}
-			if i+1 < len(text) && text[i+1] != '[' && !hasValue(text[i+1:]) {
+			if i+1 < len(text) && !hasValue(text[i+1:]) {
 				names.valueless(prop, text[named:i+1], nodes <= 1)
 			}
 		}
@@ -319,10 +323,10 @@ func begin(text []byte) (at int, flaw string) {
 		node := bytes.TrimLeft(rest, space+";")
 		switch name, ok := property(node[:min(len(node), maxName)]); {
 		case len(rest) > len(node) && ok:
-			if headless >= 0 && closing(text[headless:i], 0) < 0 { // a variation
+			if headless >= 0 && closing(text[headless:i], 0) == -1 { // a variation
 				return headless, noNode
 			}
-			if bare >= 0 && bytes.IndexByte(text[bare:i], '[') >= 0 && closing(text[bare:i], 0) < 0 {
+			if bare >= 0 && bytes.IndexByte(text[bare:i], '[') >= 0 && closing(text[bare:i], 0) == -1 {
 				return bare, ""
 			}
 			open := unopened(text[:i])
@@ -345,7 +349,7 @@ func begin(text []byte) (at int, flaw string) {
 		}
 	}
 	open := unopened(text)
-	holds := func(i int) bool { return i >= 0 && i < open && closing(text[i:open], 0) < 0 }
+	holds := func(i int) bool { return i >= 0 && i < open && closing(text[i:open], 0) == -1 }
 	switch {
 	case holds(headless) || open < 0 && headless >= 0:
 		return headless, noNode
@@ -473,7 +477,7 @@ func closing(text []byte, depth int) int {
 			}
 		case '[':
 			n, _ := ends.value(text[i:], "")
-			if n < 0 {
+			if n == -1 {
 				return -1
 			}
 			i += n - 1
@@ -490,7 +494,7 @@ func more(text []byte) bool {
 		depth = 1
 	}
 	n := closing(text[at:], depth)
-	if n < 0 {
+	if n == -1 {
 		return false
 	}
 	text = text[at+n:]
