@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -900,4 +902,17 @@ func (a *asker) deletedDevice() {
 	a.does(anna, "DELETE", "devices/"+device.String(), map[string]any{"auth": auth})
 	a.refuses(second, "GET", "account/whoami", nil, 401, "M_UNKNOWN_TOKEN")
 	a.refuses(anna, "GET", "devices/"+device.String(), nil, 404, "M_NOT_FOUND")
+}
+
+// Why an answer broke off on its way stands with what Dendrite has logged, for the test that
+// fails of it.
+func TestWhatBreaksOffIsLogged(t *testing.T) {
+	s := &Server{folder: t.TempDir()}
+	if err := os.WriteFile(s.logFile(), []byte("dendrite is up\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log.New(appended(s.logFile()), "before Dendrite: ", 0).Print("unexpected EOF")
+	if got := s.logEnd(); got != "dendrite is up\nbefore Dendrite: unexpected EOF" {
+		t.Error(got)
+	}
 }

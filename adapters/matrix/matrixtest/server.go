@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -218,14 +219,14 @@ func (s *Server) run() error {
 		return err
 	}
 	socket := filepath.Join(s.sockets, "s")
-	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	written, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer written.Close()
 	command := exec.Command(filepath.Join(s.programs, "dendrite"), "-config", "dendrite.yaml", "-unix-socket", socket)
 	command.Dir = s.folder
-	command.Stdout, command.Stderr = log, log
+	command.Stdout, command.Stderr = written, written
 	if s.process, err = start(command); err != nil {
 		return err
 	}
@@ -239,7 +240,7 @@ func (s *Server) run() error {
 	s.URL = "http://" + listener.Addr().String()
 	to := &url.URL{Scheme: "http", Host: listener.Addr().String()}
 	s.front = &http.Server{ErrorLog: quietly, Handler: &httputil.ReverseProxy{
-		ErrorLog: quietly,
+		ErrorLog: log.New(appended(s.logFile()), "before Dendrite: ", log.LUTC|log.Ltime|log.Lmicroseconds),
 		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
@@ -266,6 +267,19 @@ func (s *Server) run() error {
 			return fmt.Errorf("dendrite is not ready: %v\n%s", err, s.logEnd())
 		}
 	}
+}
+
+// appended is a file to which each line is appended, whoever else writes to it: why an answer
+// broke off stands among what Dendrite logs.
+type appended string
+
+func (name appended) Write(line []byte) (int, error) {
+	f, err := os.OpenFile(string(name), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	return f.Write(line)
 }
 
 func (s *Server) logFile() string { return filepath.Join(s.folder, "dendrite.log") }
