@@ -108,7 +108,7 @@ func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 		return rec
 	}
 	out := *rec
-	if b := g.Board(); open(lifted(b, rules.Glance(b, 1).Dead)) && !(g.Phase() == rules.Settling && rec.standsAs(g)) {
+	if b := g.Board(); open(b) && !(g.Phase() == rules.Settling && rec.standsAs(g)) && open(lifted(b, rules.Glance(b, 1).Dead)) {
 		out.early = true
 		return &out
 	}
@@ -171,19 +171,19 @@ func open(b rules.Board) bool {
 // a stone of each dead chain, and reports whether the game comes to the result of the
 // record. The game is nil if it cannot be ended.
 func (rec *Record) proposed(g *rules.Game, closely bool) (end *rules.Game, dead []rules.Point, fits bool) {
+	want, _, told := rec.told()
 	try := func(dead, seki []rules.Point) (*rules.Game, []rules.Point, bool) {
 		end, err := closed(g, dead, seki)
 		if err != nil || end.Score() == nil {
 			return nil, nil, false
 		}
-		return end, dead, rec.says(end.Score().Margin())
+		return end, dead, told && end.Score().Margin() == want
 	}
 	end, dead, fits = try(nil, nil)
 	if fits || len(g.Rules().Settle) == 0 {
 		return end, dead, fits
 	}
 	b := g.Board()
-	_, _, told := rec.told()
 	seen := chains(b, rules.Glance(b, 1).Dead)
 	if told {
 		end, dead, fits := try(seen, nil)
