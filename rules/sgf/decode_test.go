@@ -283,15 +283,21 @@ func TestRepairs(t *testing.T) {
 		"(;SZ[9]HA[2.0]AB[cc][gg];W[ee])":                                        "W place E5 / ",
 		"(;SZ[9]HA[先];B[ee])":                                                    "B place E5 / HA[先] is not a number of stones: the handicap is read from the board",
 	} {
-		rec := read(t, record)
-		var said []string
-		for _, r := range rec.Repairs {
-			said = append(said, r.String())
-		}
-		if got := turnsOf(rec) + " / " + strings.Join(said, "; "); got != want {
+		if got := readAs(t, record); got != want {
 			t.Errorf("%s: %s\nwant %s", record, got, want)
 		}
 	}
+}
+
+// readAs returns the turns of a record and what had to be guessed.
+func readAs(t *testing.T, record string) string {
+	t.Helper()
+	rec := read(t, record)
+	var said []string
+	for _, r := range rec.Repairs {
+		said = append(said, r.String())
+	}
+	return turnsOf(rec) + " / " + strings.Join(said, "; ")
 }
 
 // The first level of each encoding is in use, from its first row to its last, and the

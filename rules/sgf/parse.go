@@ -196,7 +196,11 @@ func parse(text []byte) ([]node, []Repair, error) {
 			case within && unmoved > 0 && bytes.HasPrefix(next, []byte("(")):
 				repair(noMoves)
 			case bytes.HasPrefix(bytes.TrimLeft(rest, space), []byte(";")):
-				repair(map[bool]string{true: afterVariation, false: movesAfter}[depth > 1])
+				if depth > 1 {
+					repair(afterVariation)
+				} else {
+					repair(movesAfter)
+				}
 			default:
 				flaw := ends.past(rest)
 				if depth > 1 && !branches(rest) && (flaw == "" || flaw == textAfter) {
@@ -329,14 +333,14 @@ func begin(text []byte) (at int, flaw string) {
 			if bare >= 0 && bytes.IndexByte(text[bare:i], '[') >= 0 && closing(text[bare:i], 0) == -1 {
 				return bare, ""
 			}
-			open := unopened(text[:i])
+			open, before := unopened(text[:i]), header(text[:i])
 			if open < 0 && !slices.Contains(rootNames, string(name)) {
-				open = header(text[:i])
+				open = before
 			}
 			if open >= 0 {
 				return open, noBracket
 			}
-			if bare >= 0 || open < 0 && header(text[:i]) >= 0 {
+			if bare >= 0 || before >= 0 {
 				flaw = textBefore
 			}
 			return i, flaw

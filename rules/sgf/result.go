@@ -12,8 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// What is said of the players, of a win, of a loss and of leaving a game, in the languages of the
-// records.
+// The words of records, in their languages, for the players, a win, a loss and an early end.
 const (
 	blackWord = `\bblack\b|\bb\b|黑|黒|흑|先番|\bnoirs?\b|\bschwarz\b|\bnegr[oa]s?\b|ч[её]рны[еймх]+`
 	whiteWord = `\bwhite\b|\bw\b|白|백|後番|\bblanc(?:s|os?|as?)?\b|\bwei(?:ss|ß)|белы[еймх]+`
@@ -37,9 +36,9 @@ var (
 	draws     = regexp.MustCompile(`^(?:0|draw|drawn|jigo|even|tie|tie game|[持和][碁棋]|和局|平局|和|引き?分け?|ジゴ|빅|무승부|ничья|unentschieden|remis|(?:partie |match )?nul(?:le)?|tablas|empate)[.!。]?(?: *[({].*)?$`)
 	nobodys   = regexp.MustCompile(`^(?:\?|tied|void|no(?: |-)?result|none|unknown|.*[打封]挂|打ち?掛け?|.*[无無][胜勝][负負敗]|[暂暫]?[无無][结結]果|未[完知]|$)`)
 
+	// A remark before or behind is no part of the result: "Result: B+5, 154 moves".
+	remarks = regexp.MustCompile(`^(?:result|winner|re|[结結]果): *|[, ]*(?:[({]moves? .*|komi.*|[共全]?[0-9]+ *(?:手|moves))$`)
 	// Collections of Japan and Korea put the number of moves first: "257手完, 黒中押し勝ち".
-	// What else stands before or behind is no part of the result.
-	remarks    = regexp.MustCompile(`^(?:result|winner|re|[结結]果): *|[, ]*(?:[({]moves? .*|komi.*|[共全]?[0-9]+ *(?:手|moves))$`)
 	movesFirst = regexp.MustCompile(`^[共全총]? *([0-9]{1,3}) *(?:手|수|moves?)(?:完|まで|にて|で| ?끝|만에)?[、。,:. ]*`)
 )
 

@@ -358,7 +358,7 @@ func TestTold(t *testing.T) {
 		"Blanco +4.5": "White −4½", "Negro gana por 2.5 puntos": "Black 2½", "Чёрные +3.5": "Black 3½", "Белые сдались": "Black", "Белые выиграли": "White",
 		"Black by resignation": "Black", "Black by 2.5": "Black 2½", "Black wins by half a point": "Black ½", "White wins by ½ point": "White −½", "B (resign)": "nobody",
 		"Lee Changho wins by resignation": "Black", "Lee +2.5": "White −2½", "Lee resigns": "Black", "Cho wins": "nobody",
-		// What is said first decides, and who leaves has lost.
+		// The first verdict decides, and a player who leaves has lost.
 		"White resigned by letter": "Black", "White Resigned (by timeout)": "Black", "Black forfeits by time": "White", "Black lose by 2.5": "White −2½", "Black resigns: White wins": "White", "White resigns (Black won)": "Black",
 		"白投了。黒勝ち": "Black", "黑超时白胜": "White", "黑方超时判白胜": "White", "白の時間切れにより黒勝ち": "Black", "白反則により黒勝ち": "Black", "White (Abby) loses": "Black", "Black (Bobby) resigns": "White",
 		"白敗": "Black", "黑败": "White", "白中押し敗": "Black", "白不戦敗": "Black", "黒棄権": "White", "黒反則": "White", "白方犯规": "Black", "White ran out of time": "Black", "Black disqualified": "White",
@@ -388,43 +388,30 @@ func TestTold(t *testing.T) {
 			t.Errorf("%q: %s, want %s", re, got, want)
 		}
 	}
-	for re, want := range map[string]rules.Color{"Lee wins": rules.Black, "Lee Changho wins": rules.White} {
-		rec := &Record{Info: Info{Black: "Lee", White: "Lee Changho", Result: re}}
-		if got := rec.Winner(); got != want {
-			t.Errorf("%q: %v, want %v", re, got, want)
-		}
-	}
-	for re, want := range map[string]rules.Color{"白江 半目勝ち": rules.Black, "黒沢 中押し負け": rules.Black, "白江治彦1/4子胜": rules.Black, "黒沢忠尚九段の勝ち": rules.White, "白勝": rules.White} {
-		rec := &Record{Info: Info{Black: "白江治彦", White: "黒沢忠尚 九段", Result: re}}
-		if got := rec.Winner(); got != want {
-			t.Errorf("%q: %v, want %v", re, got, want)
-		}
-	}
-	// A name that both have, and a single letter, say nothing.
-	for re, want := range map[string]rules.Color{"Kim wins": rules.None, "Kim 5d wins": rules.Black, "Kim 3d wins": rules.White} {
-		rec := &Record{Info: Info{Black: "Kim 5d", White: "Kim 3d", Result: re}}
-		if got := rec.Winner(); got != want {
-			t.Errorf("%q: %v, want %v", re, got, want)
-		}
-	}
-	for re, want := range map[string]rules.Color{"X wins": rules.None, "Draw": rules.None, "Draw Smith wins": rules.White} {
-		rec := &Record{Info: Info{Black: "X", White: "Draw Smith", Result: re}}
-		if got := rec.Winner(); got != want {
-			t.Errorf("%q: %v, want %v", re, got, want)
-		}
-	}
-	// Neither is a word that begins like a name.
-	for re, want := range map[string]string{"No result": "none", "Weiß gewinnt": "White", "Draw": "none", "Wei wins": "Black", "NoX wins": "none"} {
-		rec := &Record{Info: Info{Black: "Wei", White: "No", Result: re}}
-		if got := rec.Winner().String(); got != want && !(want == "none" && rec.Winner() == rules.None) {
-			t.Errorf("%q: %v, want %v", re, got, want)
-		}
-	}
-	// A colour is not taken for a player of that name, but a longer name is one.
-	for re, want := range map[string]rules.Color{"White+3": rules.White, "W+R": rules.White, "White Tiger wins": rules.Black, "Black wins": rules.Black, "白胜": rules.White} {
-		rec := &Record{Info: Info{Black: "White Tiger", White: "Black", Result: re}}
-		if got := rec.Winner(); got != want {
-			t.Errorf("%q: %v, want %v", re, got, want)
+}
+
+// A result may name the winner by name, with a rank or without, or by the first word of it.
+func TestWinnerByName(t *testing.T) {
+	for _, x := range []struct {
+		black, white string
+		winners      map[string]rules.Color
+	}{
+		{"Lee", "Lee Changho", map[string]rules.Color{"Lee wins": rules.Black, "Lee Changho wins": rules.White}},
+		{"白江治彦", "黒沢忠尚 九段", map[string]rules.Color{"白江 半目勝ち": rules.Black, "黒沢 中押し負け": rules.Black,
+			"白江治彦1/4子胜": rules.Black, "黒沢忠尚九段の勝ち": rules.White, "白勝": rules.White}},
+		// A name that both have, and a single letter, say nothing.
+		{"Kim 5d", "Kim 3d", map[string]rules.Color{"Kim wins": rules.None, "Kim 5d wins": rules.Black, "Kim 3d wins": rules.White}},
+		{"X", "Draw Smith", map[string]rules.Color{"X wins": rules.None, "Draw": rules.None, "Draw Smith wins": rules.White}},
+		// Neither does a word that begins like a name.
+		{"Wei", "No", map[string]rules.Color{"No result": rules.None, "Weiß gewinnt": rules.White, "Draw": rules.None, "Wei wins": rules.Black, "NoX wins": rules.None}},
+		// A colour is not taken for a player of that name, but a longer name is one.
+		{"White Tiger", "Black", map[string]rules.Color{"White+3": rules.White, "W+R": rules.White, "White Tiger wins": rules.Black, "Black wins": rules.Black, "白胜": rules.White}},
+	} {
+		for re, want := range x.winners {
+			rec := &Record{Info: Info{Black: x.black, White: x.white, Result: re}}
+			if got := rec.Winner(); got != want {
+				t.Errorf("%s against %s, %q: %v, want %v", x.black, x.white, re, got, want)
+			}
 		}
 	}
 }
