@@ -125,16 +125,16 @@ func (r Repair) inText() bool {
 const space = " \t\r\n\v\f"
 
 // parse returns the nodes of the main line of the first game in text: of several
-// variations the first; and what it had to repair. It reads to the end of the main
-// line; variations, and what stands outside the game, are passed over.
-func parse(text []byte) ([]node, []Repair, error) {
+// variations the first; what it had to repair; and what follows the game. It reads to the end
+// of the main line; variations, and what stands outside the game, are passed over.
+func parse(text []byte) (line []node, repairs []Repair, after []byte, err error) {
 	i, flaw := begin(text)
 	if i < 0 {
-		return nil, nil, ErrNoRecord
+		return nil, nil, nil, ErrNoRecord
 	}
 	turns, depth, nodes := 0, 0, 0
+	missing := 0 // brackets that are missing
 	var names spellings
-	var repairs []Repair
 	last := map[string]int{} // the move of the last one of each kind
 	repair := func(what string) {
 		r := Repair{What: says(what)}
@@ -150,12 +150,15 @@ func parse(text []byte) ([]node, []Repair, error) {
 	if flaw != "" {
 		repair(flaw)
 	}
+	if flaw == noBracket {
+		missing = 1
+	}
 	const (
 		none    = ""  // no property yet
 		unknown = "?" // one that is passed over
 		usual   = 300 // nodes and values of a game
 	)
-	line := make([]node, 0, usual)
+	line = make([]node, 0, usual)
 	all := make([]value, 0, usual) // of all nodes
 	open := false                  // the last node of line still takes values
 	prop := none                   // the property that values belong to
@@ -210,7 +213,10 @@ func parse(text []byte) ([]node, []Repair, error) {
 					repair(flaw)
 				}
 			}
-			return line, append(repairs, names.repairs(turns)...), nil
+			if n := closing(text[i:], depth+missing); n > 0 {
+				after = text[i+n:]
+			}
+			return line, append(repairs, names.repairs(turns)...), after, nil
 		case c == ';':
 			prop, open = none, false
 			nodes++
@@ -237,7 +243,7 @@ func parse(text []byte) ([]node, []Repair, error) {
 				repair(noProperty)
 			default:
 				if len(all) == maxValues {
-					return nil, nil, ErrTooLong
+					return nil, nil, nil, ErrTooLong
 				}
 				if !open {
 					line, open = append(line, nil), true
@@ -305,11 +311,11 @@ func endsName(text []byte) bool {
 
 // short returns what there is of a record that ends too early: of one that ends before
 // its first turn or stone nothing.
-func short(line []node, repairs []Repair) ([]node, []Repair, error) {
+func short(line []node, repairs []Repair) ([]node, []Repair, []byte, error) {
 	if !slices.ContainsFunc(line, func(n node) bool { return n.has("B", "W", "AB", "AW") }) {
-		return nil, nil, ErrCutShort
+		return nil, nil, nil, ErrCutShort
 	}
-	return line, append(repairs, Repair{What: says(cutShort)}), nil
+	return line, append(repairs, Repair{What: says(cutShort)}), nil, nil
 }
 
 // begin finds where the first record begins, and which flaw that has, if any; -1 if there is
@@ -490,19 +496,9 @@ func closing(text []byte, depth int) int {
 	return -1
 }
 
-// more reports whether another game follows the first one in text.
-func more(text []byte) bool {
+// isGame reports whether a text holds another game.
+func isGame(text []byte) bool {
 	at, flaw := begin(text)
-	depth := 0
-	if flaw == noBracket {
-		depth = 1
-	}
-	n := closing(text[at:], depth)
-	if n == -1 {
-		return false
-	}
-	text = text[at+n:]
-	at, flaw = begin(text)
 	if at < 0 || flaw != "" && flaw != textBefore {
 		return false
 	}

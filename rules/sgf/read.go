@@ -44,14 +44,14 @@ func Read(r io.Reader) (*Record, error) {
 	text, from, assumed := decode(data)
 	text, escaped := unescaped(text)
 	text, quoted := unquoted(text)
-	line, repairs, err := parse(text)
+	line, repairs, after, err := parse(text)
 	if errors.Is(err, ErrNoRecord) {
 		return nil, foreignFormat(text)
 	}
 	if from != nil && len(data) <= maxGuarded && (err != nil || slices.ContainsFunc(repairs, Repair.inText)) {
 		whole := decoded(nil, guarded(data, from), from)
-		if l, r, e := parse(whole); e == nil && !slices.ContainsFunc(r, Repair.inText) {
-			text, line, repairs, err = whole, l, append(r, Repair{What: says("some characters of the record are cut in two")}), nil
+		if l, r, a, e := parse(whole); e == nil && !slices.ContainsFunc(r, Repair.inText) {
+			line, repairs, after, err = l, append(r, Repair{What: says("some characters of the record are cut in two")}), a, nil
 		}
 	}
 	if err != nil {
@@ -68,7 +68,7 @@ func Read(r io.Reader) (*Record, error) {
 		return nil, err
 	}
 	rd.rec.Repairs = folded(rd.rec.Repairs)
-	rd.rec.More = more(text)
+	rd.rec.More = isGame(after)
 	return &rd.rec, nil
 }
 
