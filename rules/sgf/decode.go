@@ -73,7 +73,7 @@ func ascii(data []byte) bool {
 			return false
 		}
 	}
-	return utf8.RuneCount(data) == len(data) && utf8.Valid(data)
+	return !slices.ContainsFunc(data, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
 // shifts are the encodings of bytes of ASCII in which records went by mail: what stands between
@@ -109,15 +109,8 @@ func shifted(data []byte) (text []byte, assumed rules.Saying) {
 // does not know becomes U+FFFD.
 func decoded(buffer, data []byte, e encoding.Encoding) []byte {
 	d := e.NewDecoder()
-	high := 0
-	for _, c := range data {
-		if c >= utf8.RuneSelf || c == 0 {
-			high++
-		}
-	}
-	// A character of one byte becomes two bytes of UTF-8, one of two bytes mostly three.
-	room := len(data) + high + utf8.UTFMax
-	if room > cap(buffer) {
+	// A byte becomes at most two of UTF-8, but for a few signs.
+	if room := 2*len(data) + utf8.UTFMax; room > cap(buffer) {
 		buffer = make([]byte, room)
 	}
 	buffer = buffer[:cap(buffer)]
@@ -364,7 +357,7 @@ func (l look) fits(sample []byte) float64 {
 // those of daily life.
 func (l look) inUse(c rune) bool {
 	b, err := l.encoding.NewEncoder().Bytes(utf8.AppendRune(nil, c))
-	if err != nil || len(b) != 2 {
+	if err != nil {
 		return false
 	}
 	switch l.name {

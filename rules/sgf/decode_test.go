@@ -1,6 +1,8 @@
 package sgf
 
 import (
+	"bytes"
+	"math"
 	"strings"
 	"testing"
 
@@ -98,6 +100,8 @@ func TestEncodings(t *testing.T) {
 		"UTF-16, little end first":   {unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), chineseGame, "李昌镐", ""},
 		"UTF-16, big end first":      {unicode.UTF16(unicode.BigEndian, unicode.UseBOM), chineseGame, "李昌镐", ""},
 		"UTF-16 without a mark":      {unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), chineseGame, "李昌镐", ""},
+		"UTF-16 of ASCII":            {unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), "(;SZ[19]PB[Ada];B[pd])", "Ada", ""},
+		"UTF-8, half of it cut":      {charmap.Windows1252, "(;CA[UTF-8]PB[Ã©]PW[Ã©]GN[ç ]SZ[19];B[pd])", "Ã©", "the record is not in the encoding UTF-8 that it names: it is read as Windows-1252"},
 		"UTF-8 with a mark":          {encoding.Nop, "\ufeff" + japaneseGame, "井山裕太", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,9 +122,11 @@ func TestEncodings(t *testing.T) {
 
 // Text beyond ASCII is looked at no further than needed, however long its lines are.
 func TestSampleIsBounded(t *testing.T) {
-	long := []byte("(;SZ[9]\nPB[x]\nC[" + strings.Repeat("\x88\xa1", sampleSize) + "])")
-	if got := sampled(long); len(got) != sampleSize || strings.Contains(string(got), "PB") {
-		t.Errorf("%d bytes: %.20q", len(got), got)
+	for _, n := range []int{sampleSize, sampleSize / 3} {
+		long := []byte("(;SZ[9]\nPB[x]\n" + strings.Repeat("C["+strings.Repeat("\x88\xa1", n)+"]\n", 3))
+		if got := sampled(long); len(got) != sampleSize || strings.Contains(string(got), "PB") {
+			t.Errorf("%d bytes: %.20q", len(got), got)
+		}
 	}
 }
 
@@ -142,6 +148,10 @@ func TestRepairs(t *testing.T) {
 		"(;(;SZ[9];B[ee]))":                           "B place E5 / text before the record is passed over",
 		"he wrote:\n> (;SZ[9]\n> PB[Ada]\n>;B[ee]C[hi\n> > you]\n> ;W[gc])\n":    "B place E5, W place G7 / the record is quoted: the marks before its lines are left out",
 		">> (;SZ[9]\n> > ;B[ee]\n>>\n;W[gc])\n":                                  "B place E5, W place G7 / the record is quoted: the marks before its lines are left out",
+		">(;SZ[9]\n>;B[ee])\n":                                                   "B place E5 / the record is quoted: the marks before its lines are left out",
+		">> (;SZ[9]\n> ;B[ee]\n)":                                                "B place E5 / the record is quoted: the marks before its lines are left out",
+		"> (;SZ[9];B[ee])\nBye\n":                                                "B place E5 / ",
+		"(;SZ[9](;B[ee]);W[gc])":                                                 "B place E5 / moves after a variation are passed over",
 		"> (;SZ[9];B[ee];W[gc])":                                                 "B place E5, W place G7 / ",
 		"> one\n```sgf\n(;SZ[9]\n;B[ee];W[gc])\n```":                             "B place E5, W place G7 / ",
 		"-> (;SZ[9]\nC[a\n> b\n> c];B[ee];W[gc])":                                "B place E5, W place G7 / ",
@@ -304,8 +314,11 @@ func readAs(t *testing.T, record string) string {
 // second is not.
 func TestInUse(t *testing.T) {
 	for i, x := range []struct{ used, rare string }{
-		{"亜林", "弌腕"}, {"啊座", "亍齄"}, {"一籲", "乂龘"}, {"가힝", "伽詰"}, {"亜腕", "弌熙"},
+		{"亜林", "弌腕π"}, {"啊座", "亍齄"}, {"一籲", "乂龘"}, {"가힝", "伽詰캚"}, {"亜腕", "弌熙"},
 	} {
+		if fits := looks[i].fits(nil); fits != 0 {
+			t.Errorf("%s: nothing fits it by %v", looks[i].name, fits)
+		}
 		for _, c := range x.used {
 			if !looks[i].inUse(c) {
 				t.Errorf("%s: %c is in use", looks[i].name, c)
@@ -319,10 +332,44 @@ func TestInUse(t *testing.T) {
 	}
 }
 
+// Text is ASCII if no byte of it is beyond, wherever that stands.
+func TestASCII(t *testing.T) {
+	for n := range 20 {
+		text := bytes.Repeat([]byte("\x7f"), n)
+		if !ascii(text) {
+			t.Errorf("%d bytes", n)
+		}
+		for i := range text {
+			text[i] = 0x80
+			if ascii(text) {
+				t.Errorf("%d bytes, one beyond at %d", n, i)
+			}
+			text[i] = 'x'
+		}
+	}
+}
+
+// Russian is in words of three letters or more, written as words are, and not within others. A
+// word counts 0.4 for each of its letters, and 0.4 more for a usual one.
+func TestCyrillic(t *testing.T) {
+	for text, want := range map[string]float64{
+		"": 0, "abc": 0, "жуж": 0.4, "Жуж": 0.4, "ЖУЖ": 0.4, "жуЖ": 0, "ЖУж": 0, "жу": 0, "жуж жу": 0.4 * 3 / 5, "xжуж": 0, "жужx": 0, "1жуж2": 0.4, "№жуж": 0.4 * 3 / 4,
+		"он и она": 0.8 * 3 / 6, "Ада": 0.4 + 0.4*2/3, "Яков": 0.4 + 0.4*3/4, "Ёлка": 0.4 + 0.4*3/4, "ёжь": 0.4, "жаля": 0.4 + 0.4*2/4, "ЯЁА": 0.4 + 0.4/3,
+	} {
+		got := cyrillics[0].cyrillic([]byte(encoded(t, charmap.Windows1251, text)))
+		if math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	if look := looksLike([]byte("ab\xe9\xe9cd")); look.name != "Windows-1252" {
+		t.Error("what looks like nothing:", look.name)
+	}
+}
+
 // A letter beyond ASCII that stands alone speaks for a western language.
 func TestWestern(t *testing.T) {
 	for sample, want := range map[string]float64{
-		"": 0, "abc": 0, "a\xe9": 1, "a\xe9b": 1, "\xe9a": 1, "\xe9a\xe9": 1, "\xe9\xe9": 0, "\xe9\xe9a\xe9b": 1. / 3, "\xe9ab\xe9\xe9": 1. / 3, "\xbf": 1, "\xbc": 0, "\x93a\x94": 1, "\xc0": 1,
+		"": 0, "abc": 0, "a\xe9": 1, "a\xe9b": 1, "\x80": 1, "\x80\xe9": 0, "\xe9\x80": 0, "\xe9a": 1, "\xe9a\xe9": 1, "\xe9\xe9": 0, "\xe9\xe9a\xe9b": 1. / 3, "\xe9ab\xe9\xe9": 1. / 3, "\xbf": 1, "\xbc": 0, "\x93a\x94": 1, "\xc0": 1,
 	} {
 		if got := western([]byte(sample)); got != want {
 			t.Errorf("%q: %v, want %v", sample, got, want)

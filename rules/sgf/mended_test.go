@@ -40,9 +40,15 @@ func TestMended(t *testing.T) {
 		"(;SZ[9]RU[aga];B[ee];B[ee];B[ee];W[gc];W[cc])":                                 "B place E5, W place G7, B pass, W place C7; move 2: the same stone is placed again, which is left out; move 3: the same stone is placed again, which is left out; move 5: White moves twice: a pass of Black is assumed",
 		"(;SZ[9]RU[aga];B[ee];B[ee];B[ee];W[gc];B[gc])":                                 "B place E5, W place G7; move 2: the same stone is placed again, which is left out; move 3: the same stone is placed again, which is left out; stopped: move 5 (Black G7): the point is not empty",
 		"(;SZ[5]RU[japanese];B[cc];W[aa];B[];W[];AE[aa])":                               "B place C3, W place A5, B pass, W pass, dead A5; move 4: stones that are taken off the board after the last pass are read as dead",
+		"(;SZ[5]RU[japanese];B[cc];W[aa];B[];W[];AE[aa];AE[aa])":                        "B place C3, W place A5, B pass, W pass, dead A5; move 4: stones that are taken off the board after the last pass are read as dead",
 		"(;SZ[5]RU[japanese];B[cc];W[aa];B[];W[tt]AE[aa])":                              "B place C3, W place A5, B pass, W pass, dead A5; move 4: stones that are taken off the board after the last pass are read as dead",
 		"(;SZ[5]RU[japanese];B[cc];W[aa];B[TT]AE[aa])":                                  "B place C3, W place A5, B pass, W pass, dead A5; move 3: [TT] is read as [tt]; move 3: stones that are taken off the board after the last pass are read as dead; move 3: the record ends with one pass: the other is assumed, because stones are taken off the board",
 		"(;SZ[5]RU[japanese];B[cc];W[aa];B[];AE[aa];C[x])":                              "B place C3, W place A5, B pass, W pass, dead A5; move 3: stones that are taken off the board after the last pass are read as dead; move 3: the record ends with one pass: the other is assumed, because stones are taken off the board",
+		"(;SZ[5]RU[japanese];B[cc];W[aa];B[];AE[aa];GN[x])":                             "B place C3, W place A5, B pass, W pass, dead A5; move 3: stones that are taken off the board after the last pass are read as dead; move 3: the record ends with one pass: the other is assumed, because stones are taken off the board",
+		"(;SZ[5]RU[japanese]AB[cc]AW[aa]PL[B];B[];AE[aa])":                              "B pass, W pass, dead A5; move 1: stones that are taken off the board after the last pass are read as dead; move 1: the record ends with one pass: the other is assumed, because stones are taken off the board",
+		"(;SZ[5]RU[japanese];B[cc];W[aa];B[];W[];TB[ab]TW[ba];GN[x])":                   "B place C3, W place A5, B pass, W pass; move 4: the marks of territory settle the count: no stone is dead",
+		"(;SZ[5]RU[japanese]" + walls + ";B[];W[];TB[aa:bc][ad])":                       walled + ", B pass, W pass",
+		"(;SZ[5]RU[japanese]" + walls + ";B[];W[];TB[aa:bd])":                           walled + ", B pass, W pass; move 12: the marks of territory settle the count: no stone is dead",
 		"(;SZ[5]RU[japanese];B[cc];W[aa];B[];AE[aa];AW[ee])":                            "; move 3: stones are set up: the game is read on from that position, and what was captured or passed before does not count",
 		"(;SZ[5]RU[japanese];B[cc];W[aa];B[]AE[aa];W[bb])":                              "B pass, W place B4; move 2: stones are set up: the game is read on from that position, and what was captured or passed before does not count",
 		"(;SZ[5]RU[japanese];B[cc];W[aa];B[bb]AE[aa])":                                  "B place B4; move 2: stones are set up: the game is read on from that position, and what was captured or passed before does not count",
@@ -140,6 +146,8 @@ func TestStopped(t *testing.T) {
 		"(;SZ[9];B[ab];AW[aa][bb][ac];W[cc])": "B place A8: stones are set up after move 1", // it has no liberty
 		"(;SZ[9];B[ee];W[E5!];B[aa])":         "B place E5: move 2: [E5!] is not a point",
 		"(;SZ[9];B[ee];W[];B[];AB[ee])":       "B place E5, W pass, B pass: stones are set up after move 3, when both players have passed",
+		"(;SZ[9];B[ee];AW[x];W[cc])":          "B place E5: move 1: AW: [x] is not a point",
+		"(;SZ[9];B[ee];W[];B[];AE[ee];W[aa])": "B place E5, W pass, B pass: move 4: a turn comes after the node that ends the game",
 		"(;SZ[9];B[ee];XT[accept];W[aa])":     "B place E5: move 2: a turn comes after the node that ends the game",
 	} {
 		rec := read(t, record)

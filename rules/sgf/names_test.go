@@ -121,6 +121,10 @@ func TestHeadersOfSites(t *testing.T) {
 		"(;SZ[9]EV[a]TE[b]DT[c]RD[d];B[ee])":            "0 0 a c: B place E5",
 		"(;AP[GNU Go:3.8]KM[50]SZ[9]AP[foxwq];B[ee])":   "½ 0  : B place E5; KM[50] is in hundredths, a komi of ½",
 		"(;KM[-50]SZ[9]AP[foxwq];B[ee])":                "−½ 0  : B place E5; KM[-50] is in hundredths, a komi of −½",
+		"(;KM[49]SZ[9]AP[foxwq];B[ee])":                 "49 0  : B place E5; KM[49] is in points, a komi of 49",
+		"(;KM[-49]SZ[9]AP[foxwq];B[ee])":                "−49 0  : B place E5; KM[-49] is in points, a komi of −49",
+		"(;KM[60]SZ[9];B[ee])":                          "60 0  : B place E5; KM[60] is in points, a komi of 60",
+		"(;KM[60]SZ[9]AP[CGoban];B[ee])":                "60 0  : B place E5; KM[60] is in points, a komi of 60",
 		"(;KM[6.5]SZ[9]AP[foxwq];B[ee])":                "6½ 0  : B place E5",
 		"(;KM[0]SZ[9]AP[foxwq];B[ee])":                  "0 0  : B place E5",
 	} {

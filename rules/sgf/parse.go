@@ -213,7 +213,7 @@ func parse(text []byte) (line []node, repairs []Repair, after []byte, err error)
 					repair(flaw)
 				}
 			}
-			if n := closing(text[i:], depth+missing); n > 0 {
+			if n := closing(text[i:], depth+missing); n != -1 {
 				after = text[i+n:]
 			}
 			return line, append(repairs, names.repairs(turns)...), after, nil
@@ -336,7 +336,7 @@ func begin(text []byte) (at int, flaw string) {
 			if headless >= 0 && closing(text[headless:i], 0) == -1 { // a variation
 				return headless, noNode
 			}
-			if bare >= 0 && bytes.IndexByte(text[bare:i], '[') >= 0 && closing(text[bare:i], 0) == -1 {
+			if bare >= 0 && bytes.Contains(text[bare:i], []byte("[")) && closing(text[bare:i], 0) == -1 {
 				return bare, ""
 			}
 			open, before := unopened(text[:i]), header(text[:i])
@@ -363,16 +363,16 @@ func begin(text []byte) (at int, flaw string) {
 	switch {
 	case holds(headless) || open < 0 && headless >= 0:
 		return headless, noNode
-	case holds(bare) || open < 0 && bare >= 0 && !isSmile(text[bare+1:]):
+	case holds(bare) || open < 0 && bare >= 0 && !isSmile(text[bare:]):
 		return bare, ""
 	}
 	return open, noBracket
 }
 
-// isSmile reports whether a bracket and a semicolon are not those of a record, by what stands
-// after the bracket: something that is no value before the game would end.
+// isSmile reports whether the bracket and the semicolon with which a text begins are not those
+// of a record, by what stands after them: something that is no value before the game would end.
 func isSmile(text []byte) bool {
-	text = bytes.TrimLeft(text, space+";")
+	text = bytes.TrimLeft(text, space+"(;")
 	at := bytes.IndexAny(text, "()[")
 	return at > 0 && text[at] != '['
 }
@@ -387,8 +387,9 @@ func isReply(text []byte, turn string) bool {
 // unescaped returns a text without the backslashes that some editors put before each bracket,
 // and what it had to repair. It changes text.
 func unescaped(text []byte) ([]byte, []Repair) {
-	at := bytes.IndexByte(text, '[')
-	if at < 2 || text[at-1] != '\\' || known[string(text[nameBefore(text[:at-1]):at-1])] == "" {
+	before, _, _ := bytes.Cut(text, []byte("["))
+	name, escaped := bytes.CutSuffix(before, []byte(`\`))
+	if !escaped || known[string(name[nameBefore(name):])] == "" {
 		return text, nil
 	}
 	out := text[:0]
@@ -404,9 +405,7 @@ func unescaped(text []byte) ([]byte, []Repair) {
 // what it had to repair. It changes text.
 func unquoted(text []byte) ([]byte, []Repair) {
 	at, _ := begin(text)
-	if at <= 0 {
-		return text, nil
-	}
+	at = max(at, 0)
 	start := bytes.LastIndexByte(text[:at], '\n') + 1
 	depth := bytes.Count(text[start:at], []byte(">"))
 	if depth == 0 || len(bytes.Trim(text[start:at], "> \t")) > 0 {
@@ -416,12 +415,9 @@ func unquoted(text []byte) ([]byte, []Repair) {
 	for line := range bytes.Lines(text[start:]) {
 		rest := line
 		for range depth {
-			after, quoted := bytes.CutPrefix(bytes.TrimLeft(rest, " \t"), []byte(">"))
-			if !quoted {
-				rest = line
-				break
+			if after, quoted := bytes.CutPrefix(bytes.TrimLeft(rest, " \t"), []byte(">")); quoted {
+				rest = bytes.TrimPrefix(after, []byte(" "))
 			}
-			rest = bytes.TrimPrefix(after, []byte(" "))
 		}
 		if len(rest) < len(line) {
 			lines++
@@ -445,9 +441,7 @@ func unopened(text []byte) int {
 		}
 		i += n
 		name := nameBefore(text[:i])
-		if prop := known[string(text[name:i])]; prop == "" || i-name > maxName {
-			continue
-		} else if first < 0 {
+		if first < 0 && known[string(text[name:i])] != "" {
 			first = name
 		}
 		before := bytes.TrimRight(text[:name], space)
@@ -502,7 +496,7 @@ func isGame(text []byte) bool {
 	if at < 0 || flaw != "" && flaw != textBefore {
 		return false
 	}
-	_, ok := property(bytes.TrimLeft(text[at+1:], space+";"))
+	_, ok := property(bytes.TrimLeft(text[at:], space+"(;"))
 	return ok
 }
 

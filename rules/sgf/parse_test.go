@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -63,5 +64,31 @@ func TestMemoryOfFiles(t *testing.T) {
 	}
 	if _, err := Read(f); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
+	}
+}
+
+// The first record of a text begins at the mark.
+func TestBegin(t *testing.T) {
+	for _, x := range []struct{ text, flaw string }{
+		{"‸(;SZ[9];B[ee])", ""},
+		{"Hello! ‸(;SZ[9];B[ee])", ""},
+		{"‸SZ[9] (;B[ee])", noBracket},
+		{"‸(SZ[9];B[ee])", noNode},
+		{"‸SZ[9];B[ee])", noBracket},
+		{"Dear A. Black, W. White, see [[here]]: ‸SZ[9];B[ee])", noBracket},
+		{"‸SZ[9];B[ee](;[x];W[cc])", noBracket},
+		{"‸(;[x];B[ee](;[y];W[cc])", ""},
+		{"‸(;[9]PB[x];B[ee] (;B[cc]))", ""},
+		{"(;[9]PB[x]) ‸(;B[cc])", textBefore},
+	} {
+		before, after, _ := strings.Cut(x.text, "‸")
+		if at, flaw := begin([]byte(before + after)); at != len(before) || flaw != x.flaw {
+			t.Errorf("%s: at %d, %q", x.text, at, flaw)
+		}
+	}
+	for _, text := range []string{"", "a (b) [c]", "(;-)", "B[ee]"} {
+		if at, _ := begin([]byte(text)); at >= 0 {
+			t.Errorf("%s: at %d", text, at)
+		}
 	}
 }

@@ -64,7 +64,7 @@ func (rec *Record) mended(r *rules.Ruleset) *Record {
 	leftOut, goesOn := false, false // is said
 	for i, t := range rec.Turns {
 		next, err := rec.step(g, i, last)
-		again := i > 0 && t.Kind == rules.Place && t.Turn.By == rec.Turns[i-1].By && t.Turn.At == rec.Turns[i-1].At && rec.Turns[i-1].Kind == rules.Place
+		again := i > 0 && t.Kind == rules.Place && t.Turn.At == rec.Turns[i-1].At && rec.Turns[i-1].Kind == rules.Place
 		if errors.Is(err, rules.ErrNotYourTurn) && again && len(out.Repairs) < len(rec.Repairs)+maxRepairs {
 			repair(i, says("the same stone is placed again, which is left out"))
 			skipped++
@@ -275,18 +275,7 @@ func (rec *Record) Under(r *rules.Ruleset, komi rules.Points, dead, seki []rules
 		return nil, err
 	}
 	turns := rec.Turns[:rec.lastPlacement()+1]
-	atOnce := true
-	for i := 0; i < len(turns); i++ {
-		if atOnce && g.Phase() == rules.Playing && turns[i].Kind == rules.Place {
-			log := placements(turns[i:])
-			if next, err := g.Replay(log); err != nil {
-				atOnce = false // turn by turn, to see what is wrong
-			} else if len(log) > 0 {
-				g, i = next, i+len(log)-1
-				continue
-			}
-		}
-		t := turns[i]
+	for i, t := range turns {
 		if t.Kind == rules.Resign || t.Kind == rules.Draw || rec.takenBack(i) {
 			continue
 		}
@@ -304,19 +293,6 @@ func (rec *Record) Under(r *rules.Ruleset, komi rules.Points, dead, seki []rules
 		return nil, err
 	}
 	return rules.Close(r, g.Setup(), g.Log(), dead, seki)
-}
-
-// placements returns the placements with which turns begin: nothing is read into
-// them, and one copy of the game does for all.
-func placements(turns []Turn) []rules.Turn {
-	var log []rules.Turn
-	for _, t := range turns {
-		if t.Kind != rules.Place {
-			break
-		}
-		log = append(log, t.Turn)
-	}
-	return log
 }
 
 func (rec *Record) start(r *rules.Ruleset, komi rules.Points) (*rules.Game, error) {

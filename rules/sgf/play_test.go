@@ -207,6 +207,12 @@ func TestUnderAnotherBook(t *testing.T) {
 		"nobody has moved": {"japanese", "", "B pass, W pass, B agree, W agree"},
 		"a button taken back was not taken": {"aga", ";B[ee];W[]XT[button];B[];W[];B[]XT[button];B[]XT[resume];W[];B[gg];W[cc]",
 			"B place E5, W pass, B pass, W resume, W pass, B pass, W resume, W pass, B place G3, W place C7, B pass, W pass, B agree, W agree"},
+		"a button that the other player resumed after was a pass": {"aga", ";B[ee];W[];B[]XT[button];W[]XT[resume];B[gg]",
+			"B place E5, W pass, B pass, W resume, W pass, B place G3, W pass, B pass, B agree, W agree"},
+		"a button before the same player moves again": {"aga", ";B[ee];W[]XT[button];W[gg]",
+			"move 3 (White G3): it is the other player's turn"},
+		"a resignation that was not the end": {"aga", ";B[ee];W[]XT[resign];W[gg]",
+			"B place E5, W place G3, B pass, W pass, B agree, W agree"},
 		"nothing is counted": {"ultimate", ";B[ee]", "nothing is counted under this ruleset"},
 	} {
 		t.Run(name, func(t *testing.T) {

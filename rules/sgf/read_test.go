@@ -192,6 +192,34 @@ func TestEndingOfRecords(t *testing.T) {
 	}
 }
 
+// Marks of territory are kept, wherever the end of a record has them, and what is no mark is not.
+func TestMarksOfTerritory(t *testing.T) {
+	for record, want := range map[string]bool{
+		"(;SZ[5];B[cc])":                            false,
+		"(;SZ[5];B[cc]TB[zz])":                      false,
+		"(;SZ[5];B[cc]TB[aa])":                      true,
+		"(;SZ[5];B[cc];TB[aa])":                     true,
+		"(;SZ[5];B[cc]TB[aa];W[bb])":                false,
+		"(;SZ[5]RE[B+24];B[cc];W[aa];AE[aa]TB[aa])": true,
+	} {
+		if rec := read(t, record); (rec.territory != nil) != want {
+			t.Errorf("%s: %v", record, rec.territory)
+		}
+	}
+}
+
+// A record tells whether its size and its komi are its own.
+func TestItsOwnSize(t *testing.T) {
+	for record, want := range map[string]string{
+		"(;B[cc])": "19 false, 0 false", "(;SZ[19];B[cc])": "19 true, 0 false", "(;SZ[]KM[];B[cc])": "19 false, 0 false", "(;SZ[9]KM[0];B[cc])": "9 true, 0 true",
+	} {
+		rec := read(t, record)
+		if got := fmt.Sprintf("%d %v, %v %v", rec.Setup.W, rec.HasSize, rec.Setup.Komi, rec.HasKomi); got != want {
+			t.Errorf("%s: %s, want %s", record, got, want)
+		}
+	}
+}
+
 // What follows the first game is passed over, and Record.More says so.
 func TestMore(t *testing.T) {
 	for record, want := range map[string]bool{
@@ -208,6 +236,8 @@ func TestMore(t *testing.T) {
 		"(;SZ[9];B[ee](;W[cc])(;W[gg]))":             false,
 		"(;SZ[9];B[ee]) (see (above))":               false,
 		"(;SZ[9];B[ee](;W[cc]":                       false,
+		"(;SZ[9](;B[ee])(;W[cc]C[x":                  false,
+		"(;SZ[9](;B[ee]) (;W[cc]C[x":                 false,
 		"(;SZ[9];B[ee]C[)(;])":                       false,
 		"(;SZ[9];B[ee](;W[cc]C[)(;]))":               false,
 	} {
