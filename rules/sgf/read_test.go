@@ -220,6 +220,33 @@ func TestItsOwnSize(t *testing.T) {
 	}
 }
 
+// Black's stones in a row on an empty board are the handicap, whatever HA says, but not without
+// HA if nobody else moves.
+func TestHandicapInARow(t *testing.T) {
+	const anyway, as = ": Black begins with ", " stones in a row: they are read as handicap"
+	for record, want := range map[string]string{
+		"(;SZ[9];B[cc];B[gg];W[ee])":             "2" + anyway + "2" + as,
+		"(;SZ[9]HA[1];B[cc];B[gg];W[ee])":        "2" + anyway + "2" + as,
+		"(;SZ[9]HA[2];B[cc];B[gg];W[ee])":        "2",
+		"(;SZ[9]HA[2];B[cc];B[gg];B[cg];W[ee])":  "3: HA[2], but Black begins with 3 stones in a row: they are read as the handicap",
+		"(;SZ[9];B[cc];B[gg])":                   "0",
+		"(;SZ[9]HA[1];B[cc];B[gg])":              "0",
+		"(;SZ[9]HA[2];B[cc];B[gg])":              "2",
+		"(;SZ[9]HA[2];B[cc];B[gg];B[cg])":        "3: HA[2], but Black begins with 3 stones in a row: they are read as the handicap",
+		"(;SZ[9]AB[aa]AW[bb];B[cc];B[gg];W[ee])": "0",
+		"(;SZ[9]AB[aa]AW[bb]HA[2];B[cc];W[ee])":  "2",
+	} {
+		rec := read(t, record)
+		got := fmt.Sprint(rec.Setup.Handicap)
+		for _, r := range rec.Repairs {
+			got += ": " + r.String()
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", record, got, want)
+		}
+	}
+}
+
 // What follows the first game is passed over, and Record.More says so.
 func TestMore(t *testing.T) {
 	for record, want := range map[string]bool{

@@ -67,6 +67,79 @@ func TestBracketsThatAreNotEscaped(t *testing.T) {
 	}
 }
 
+// A value ends at the mark.
+func TestEndOfValue(t *testing.T) {
+	long, longer := strings.Repeat("x", maxWithin/2), strings.Repeat("x", maxWithin)
+	for _, x := range []struct{ text, flaw string }{
+		{"[]‸", ""},
+		{"[ee]‸;W[cc]", ""},
+		{"[a long text of one line]‸;W[cc]", ""},
+		{"[a]‸ and more;W[cc]", betweenValues},
+		{"[a long text of one line]‸ and more;W[cc]", betweenValues},
+		{`[C:\games\]‸;B[ee]`, notEscaped},
+		{`[C:\games\]‸PB[Ada];B[ee]`, notEscaped},
+		{`[C:\games\]‸ (;B[ee])`, notEscaped},
+		{`[C:\games\] and ]‸;B[ee]`, ""},
+		{`[a\]]‸;B[ee]`, ""},
+		{`[a [b\] c]‸;B[ee]`, ""},
+		{`[a [[b\] c]‸;B[ee]`, ""},
+		{`[a [b\] [c]‸;B[ee]`, ""},
+		{`[a [b\];B[ee] c]‸;B[ee]`, notEscaped},
+		{`[a\\]‸;B[ee]`, ""},
+		{"[a [b] c]‸;B[ee]", notEscaped},
+		{"[a] b]‸;B[ee]", notEscaped},
+		{"[a]‸ b;W[cc];B[ee]C[x]", betweenValues},
+		{"[so W[cc]‸;B[ee]", notEscaped},
+		{"[so W[cc] x]‸;B[ee]", notEscaped},
+		{"[cut [ here]‸;B[ee]", ""},
+		{"[cut (; here]‸;B[ee]", ""},
+		{"[a [" + long + "] b" + long[10:] + "]‸;B[ee]", notEscaped},
+		{"[a " + longer + " [b] c]‸;B[ee]", notEscaped},
+		{"[a [b]‸ " + longer + "];B[ee]", betweenValues},
+		{"[a [b]‸ " + longer + longer, betweenValues},
+	} {
+		before, after, _ := strings.Cut(x.text, "‸")
+		if n, flaw := newEnds().value([]byte(before+after), ""); n != len(before) || flaw != x.flaw {
+			t.Errorf("%.60s: at %d, %q", x.text, n, flaw)
+		}
+	}
+	for _, text := range []string{"[", "[a", `[a\]`, `[a\`, "[a [b\\] c", "[a long text that goes on and on"} {
+		if n, _ := newEnds().value([]byte(text), ""); n != -1 {
+			t.Errorf("%s ends at %d", text, n)
+		}
+	}
+}
+
+// Where the search for an end has cost too much, each value ends with its first bracket.
+func TestSearchIsGivenUp(t *testing.T) {
+	text := []byte("[a [b] cd];B[ee]") // four bytes after the first bracket
+	for search, want := range map[int]int{3: 6, 4: 10} {
+		e := &ends{search: search}
+		if n, flaw := e.value(text, ""); n != want || flaw != notEscaped {
+			t.Errorf("with %d: at %d, %q", search, n, flaw)
+		}
+		if n, _ := e.value(text, ""); n != 6 {
+			t.Errorf("with what is left of %d: at %d", search, n)
+		}
+	}
+}
+
+// Most values are looked at quickly, and that comes to what a closer look says.
+func TestQuickLook(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	for range tier.Pick(20_000, 200_000, 2_000_000) {
+		text := "["
+		for range rnd.IntN(8) {
+			text += append(chatter, "a longer text", "ee", "]", "];W[aa]", "]AB")[rnd.IntN(len(chatter)+5)]
+		}
+		prop := []string{"", "C", "B"}[rnd.IntN(3)]
+		n, flaw := newEnds().value([]byte(text), prop)
+		if closer, said := newEnds().odd([]byte(text), plain[prop]); n != closer || flaw != said {
+			t.Fatalf("%s%s: at %d, %q, and at %d, %q", prop, text, n, flaw, closer, said)
+		}
+	}
+}
+
 // chatter is what people write into comments, escaped or not.
 var chatter = []string{"[", "]", "(", ")", ";", `\`, ":)", ":]", ":[", "[2]", "[a [b] c]", "W[aa]", ";B[bb]", "(;W[cc];B[dd])", "SZ[19]", "AB[ee]", "x", " ", "\n", "1.", "好"}
 
