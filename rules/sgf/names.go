@@ -11,15 +11,6 @@ import (
 // A property has a name of one or two capital letters. Before FF[4] it could be written with
 // small ones among them, "SiZe", and some programs and people write words, "Size".
 
-// standard are the properties of all versions of SGF, beside those that Read knows.
-var standard = func() map[string]bool {
-	names := map[string]bool{}
-	for name := range strings.FieldsSeq("AN AR BL BM BS BT C CA CH CP CR DD DM DO EL EX FF FG GB GC GW HO IT KO L LB LN LT M MA MN N OB OM ON OP OV OW PM RG SC SE SI SL SO ST TC TE TM TR UC US V VW WL WS WT") {
-		names[name] = true
-	}
-	return names
-}()
-
 // wordsOf are properties as people call them, in small letters.
 var wordsOf = func() map[string]string {
 	names := map[string]string{}
@@ -83,20 +74,20 @@ const (
 // find returns the property that a name of two letters or more means, "" if it is one that
 // Read passes over.
 func (s *spellings) find(name []byte) string {
-	if prop := known[string(name)]; prop != "" || standard[string(name)] {
+	if prop, ok := known[string(name)]; ok {
 		return prop
 	}
 	if len(name) > maxName {
 		return ""
 	}
 	legal := string(ident(name))
-	prop := known[legal]
-	if upper := strings.ToUpper(string(name)); known[upper] != "" || standard[upper] {
-		prop = known[upper]
+	prop, standard := known[legal]
+	if upper, ok := known[strings.ToUpper(string(name))]; ok {
+		prop = upper
 	} else if word := wordsOf[strings.ToLower(string(name))]; word != "" {
 		prop = word
 	}
-	quiet := prop == legal || prop == "" && (len(legal) > 1 && standard[legal] || !tells(name))
+	quiet := prop == legal || prop == "" && (len(legal) > 1 && standard || !tells(name))
 	if quiet && legal != "B" && legal != "W" {
 		return prop
 	}
@@ -175,7 +166,7 @@ func note(list *[]string, name []byte, means string) {
 func (s *spellings) unmoved(name, value []byte) {
 	name, _, _ = bytes.Cut(name, []byte("[")) // of the value before, if there is one
 	name = bytes.TrimRight(name, space)
-	if isPoint(value) && !standard[string(ident(name))] {
+	if _, standard := known[string(ident(name))]; isPoint(value) && !standard {
 		note(&s.moves, name, "")
 	}
 }

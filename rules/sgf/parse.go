@@ -70,10 +70,14 @@ func readLimited(r io.Reader) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
-// known are the names of the properties that Read keeps. Where a node has one of the others,
-// as comments, times and the numbers of an engine, it is passed over.
+// known are the properties of all versions of SGF and of some programs: by name, those that
+// Read keeps; as "", those that it passes over where a node has them, as comments, times and
+// the numbers of an engine.
 var known = func() map[string]string {
 	names := map[string]string{}
+	for name := range strings.FieldsSeq("AN AR BL BM BS BT C CA CH CP CR DD DM DO EL EX FF FG GB GC GW HO IT L LB LN LT M MA MN N OB OM ON OP OV OW PM RG SC SE SI SL SO ST TC TM TR UC US V VW WL WS WT") {
+		names[name] = ""
+	}
 	for name := range strings.FieldsSeq("AP GM SZ KM KI RU HA PL RE PB PW BR WR GN EV RO PC DT OT AB AW AE TB TW B W XT XD XS KO HD TE RD") {
 		names[name] = name
 	}

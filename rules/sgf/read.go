@@ -58,6 +58,13 @@ func Read(r io.Reader) (*Record, error) {
 		return nil, err
 	}
 	rd := reader{line: line}
+	for _, n := range line {
+		for _, v := range n {
+			if len(v.name) > 1 {
+				rd.about = append(rd.about, v)
+			}
+		}
+	}
 	if assumed.Text != "" {
 		rd.repair(0, assumed)
 	}
@@ -90,6 +97,7 @@ func foreignFormat(text []byte) error {
 // A reader makes a record of the nodes of a main line.
 type reader struct {
 	line     []node
+	about    []value     // of all nodes, but for moves
 	board    rules.Board // with the setup
 	ended    bool        // the last node has been read
 	edits    int         // setups after moves
@@ -269,9 +277,9 @@ func (rd *reader) komi() error {
 	return nil
 }
 
-// has reports whether a node has a property.
+// has reports whether the record has a property, perhaps with an empty value.
 func (rd *reader) has(name string) bool {
-	return slices.ContainsFunc(rd.line, func(n node) bool { return n.has(name) })
+	return slices.ContainsFunc(rd.about, func(v value) bool { return v.name == name })
 }
 
 // headers reads the headers of Sina and of the sites that copy from it: KO, HD, TE and RD in
@@ -281,7 +289,7 @@ func (rd *reader) headers() {
 		return
 	}
 	var read []string
-	for i, v := range rd.line[0] {
+	for _, v := range rd.line[0] {
 		text, means := simpleText(string(v.text)), ""
 		switch v.name {
 		case "KO":
@@ -304,7 +312,7 @@ func (rd *reader) headers() {
 			means = "DT"
 		}
 		if means != "" && text != "" && rd.info(means) == "" {
-			rd.line[0][i].name = means
+			rd.about = append(rd.about, value{means, v.text})
 			read = append(read, v.name+" ("+means+")")
 		}
 	}
@@ -318,21 +326,16 @@ func (rd *reader) headers() {
 func (rd *reader) contradictions() {
 	names := []string{"SZ", "KM", "HA", "RU"}
 	var first, other [4]string
-	for _, n := range rd.line {
-		for _, v := range n {
-			if len(v.name) == 1 { // a move, as most are
-				continue
-			}
-			at := slices.Index(names, v.name)
-			if at < 0 {
-				continue
-			}
-			switch text := simpleText(string(v.text)); {
-			case first[at] == "":
-				first[at] = text
-			case text != "" && text != first[at]:
-				other[at] = text
-			}
+	for _, v := range rd.about {
+		at := slices.Index(names, v.name)
+		if at < 0 {
+			continue
+		}
+		switch text := simpleText(string(v.text)); {
+		case first[at] == "":
+			first[at] = text
+		case text != "" && text != first[at]:
+			other[at] = text
 		}
 	}
 	for at, name := range names {
@@ -344,7 +347,7 @@ func (rd *reader) contradictions() {
 
 // byFox reports whether the Fox server wrote the record, which may have another AP, too.
 func (rd *reader) byFox() bool {
-	return slices.ContainsFunc(rd.line[0].values("AP"), func(v []byte) bool { return bytes.HasPrefix(v, []byte("foxwq")) })
+	return slices.ContainsFunc(rd.about, func(v value) bool { return v.name == "AP" && bytes.HasPrefix(v.text, []byte("foxwq")) })
 }
 
 // endsLifted reports whether the record ends with stones that are taken off the board, and
@@ -364,14 +367,12 @@ func (rd *reader) info(name string) string {
 	if name == "RU" {
 		most = maxRU
 	}
-	for _, n := range rd.line {
-		for _, v := range n {
-			if v.name != name {
-				continue
-			}
-			if text := simpleTextOf(string(v.text), most); text != "" {
-				return text
-			}
+	for _, v := range rd.about {
+		if v.name != name {
+			continue
+		}
+		if text := simpleTextOf(string(v.text), most); text != "" {
+			return text
 		}
 	}
 	return ""

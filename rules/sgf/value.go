@@ -26,22 +26,12 @@ func newEnds() *ends { return &ends{search: maxSearch} }
 // text, both brackets included, and which flaw it has, if any; -1 if it does not end.
 // The value is one of a property, "" if nobody knows which.
 func (e *ends) value(text []byte, prop string) (n int, flaw string) {
-	const near = 8 // as most values are
-	for i := 1; i < min(len(text), near); i++ {
-		switch c := text[i]; {
-		case c == ']' && follows(text[i+1:]):
-			return i + 1, ""
-		case c == ']' || c == '[' || c == '\\':
-			return e.odd(text, plain[prop])
-		}
-	}
-	n = bytes.IndexByte(text, ']') + 1
-	if n == 0 {
+	inner, rest, ends := bytes.Cut(text[1:], []byte("]"))
+	if !ends {
 		return -1, ""
 	}
-	inner := text[1:n]
-	if bytes.IndexByte(inner, '[') < 0 && bytes.IndexByte(inner, '\\') < 0 && follows(text[n:]) {
-		return n, ""
+	if !bytes.Contains(inner, []byte("[")) && !bytes.Contains(inner, []byte(`\`)) && follows(rest) {
+		return len(text) - len(rest), ""
 	}
 	return e.odd(text, plain[prop])
 }
@@ -70,7 +60,7 @@ func (e *ends) odd(text []byte, plain bool) (n int, flaw string) {
 		for first == 0 && i+1 < len(text) && !odds[text[i]] {
 			i++
 		}
-		if first > 0 {
+		if first != 0 {
 			if e.search--; e.search < 0 {
 				return first, notEscaped
 			}
@@ -80,7 +70,7 @@ func (e *ends) odd(text []byte, plain bool) (n int, flaw string) {
 		}
 		switch text[i] {
 		case '\\':
-			if i++; first > 0 || i == len(text) || text[i] != ']' {
+			if i++; first != 0 || i == len(text) || text[i] != ']' {
 				break
 			}
 			if depth == 0 && goesOn(text[i+1:]) { // the backslash belongs to the text: C:\games\
@@ -102,21 +92,21 @@ func (e *ends) odd(text []byte, plain bool) (n int, flaw string) {
 					flaw = betweenValues
 				}
 				return i + 1, flaw
-			case depth == 0 && first > 0 && ends:
+			case depth == 0 && ends:
 				return i + 1, notEscaped
 			case first == 0:
 				first = i + 1
 			}
 			depth = max(0, depth-1)
 		case '(':
-			if quoted == 0 && first > 0 && bytes.HasPrefix(trim(text[i+1:]), []byte(";")) {
+			if quoted == 0 && first != 0 && bytes.HasPrefix(trim(text[i+1:]), []byte(";")) {
 				return atFirst()
 			}
 			quoted++
 		case ')':
 			quoted = max(0, quoted-1)
 		case ';':
-			if quoted == 0 && first > 0 && isMove(text[i+1:]) {
+			if quoted == 0 && first != 0 && isMove(text[i+1:]) {
 				return atFirst()
 			}
 		}
@@ -142,7 +132,6 @@ func follows(rest []byte) bool {
 			if ok || len(name) == 0 || len(name) > 2 || !bytes.Equal(name, bytes.ToUpper(name)) {
 				return ok
 			}
-			i += len(name) - 1
 		}
 	}
 	return true
@@ -157,7 +146,7 @@ func (e *ends) past(text []byte) (flaw string) {
 		switch text[i] {
 		case '[':
 			n, odd := e.value(text[i:], "")
-			if n < 0 {
+			if n == -1 {
 				return flaw
 			}
 			if odd != "" && flaw == "" {
@@ -185,7 +174,7 @@ func branches(text []byte) bool {
 	if rest, ok := bytes.CutPrefix(text, []byte("(")); ok {
 		return bytes.HasPrefix(trim(rest), []byte(";"))
 	}
-	return len(text) == 0 || text[0] == ')' || text[0] == ';'
+	return len(text) == 0 || text[0] == ')'
 }
 
 // trim returns a text without the space at its start. bytes.TrimLeft takes longer for so

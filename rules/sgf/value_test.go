@@ -39,6 +39,8 @@ func TestBracketsThatAreNotEscaped(t *testing.T) {
 		"(;SZ[9];B[ee](;W[cc]) /* C[x] */":                                  "E5 C7 / text after a variation is passed over",
 		"(;SZ[9];B[ee];W[cc]) and ;W[aa] /* C[x] */":                        "E5 C7 / moves after the record are passed over",
 		"(;SZ[9];B[ee];W[cc]) and ;W[aa] [x":                                "E5 C7 / moves after the record are passed over",
+		"(;SZ[9];B[ee];W[cc]) as (I (and you) said ;W[aa])":                 "E5 C7 / ",
+		"(;SZ[9];B[ee];W[cc]) as ((I) said ;W[aa])":                         "E5 C7 / ",
 		"(;SZ[9];B[ee];W[cc])\n/* C[x] */":                                  "E5 C7 / text after the record is passed over",
 		"(;SZ[9];B[ee];W[cc]);B[gg])(;B[dd];W[ee]);W[ff])":                  "E5 C7 G3 / the game goes on after a closing bracket, which is passed over; moves after the record are passed over",
 		"(;SZ[9];B[ee];W[cc])\n/* x] */":                                    "E5 C7 / move 2" + said,
@@ -97,6 +99,13 @@ func TestEndOfValue(t *testing.T) {
 		{"[a " + longer + " [b] c]‸;B[ee]", notEscaped},
 		{"[a [b]‸ " + longer + "];B[ee]", betweenValues},
 		{"[a [b]‸ " + longer + longer, betweenValues},
+		{"[a [b] ((x) ;W[cc]) d]‸;B[ee]", notEscaped},
+		{"[a [b]‸ (x);W[cc] d];B[ee]", ""},
+		{"[a [[b] c](d) e]‸;B[ee]", notEscaped},
+		{"[a]‸PB\r[x];B[ee]", ""},
+		{"[a]‸ 1[x];B[ee]", betweenValues},
+		{"[a]‸ AB;B[ee]", ""},
+		{"[a]‸ ABC;B[ee]", betweenValues},
 	} {
 		before, after, _ := strings.Cut(x.text, "‸")
 		if n, flaw := newEnds().value([]byte(before+after), ""); n != len(before) || flaw != x.flaw {
