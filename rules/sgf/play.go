@@ -153,9 +153,7 @@ func (rec *Record) mended(r *rules.Ruleset) *Record {
 // owed reports whether a turn is the pass of White that a ruleset demands after Black's has
 // stopped play.
 func owed(g *rules.Game, t Turn) bool {
-	return t.By == rules.White && slices.ContainsFunc(g.Rules().Say, func(f rules.Fact) bool {
-		return f.Name == rules.WhiteStillOwesAPass.Name && f.Is(g)
-	})
+	return t.By == rules.White && slices.Contains(g.Says(), rules.WhiteStillOwesAPass.Name)
 }
 
 // standing returns those of the dead stones that stand on a board, and the empty points among
