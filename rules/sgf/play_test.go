@@ -2,6 +2,7 @@ package sgf
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -225,6 +226,42 @@ func TestUnderAnotherBook(t *testing.T) {
 				t.Errorf("%s\nwant %s", got, x.want)
 			}
 		})
+	}
+}
+
+// A count asks for dead stones and seki where the ruleset knows them and stones stand, and
+// refuses with a reason.
+func TestCountAsked(t *testing.T) {
+	e5, a1 := rules.Point{X: 4, Y: 4}, rules.Point{}
+	none, stone, empty := []rules.Point{}, []rules.Point{e5}, []rules.Point{a1}
+	for name, x := range map[string]struct {
+		record string
+		count  Count
+		want   string
+	}{
+		"as it is":                          {"RU[japanese];B[ee];W[];B[]", Count{}, "B place E5, W pass, B pass"},
+		"agreed":                            {"RU[japanese];B[ee];W[];B[]", Count{Dead: stone}, "B place E5, W pass, B pass, B dead E5, B agree, W agree"},
+		"a stone that is not there":         {"RU[japanese];B[ee];W[];B[]", Count{Dead: empty}, "no stone stands on A1"},
+		"marked as seki, and not accepted":  {"RU[japanese];B[ee];W[];B[];XS[E5]", Count{Dead: stone}, "B place E5, W pass, B pass, B dead E5, B agree, W agree"},
+		"accepted as seki":                  {"RU[japanese];B[ee];W[];B[];XS[E5]XT[accept]", Count{Dead: stone}, "E5 cannot be both dead and in seki"},
+		"accepted as seki, but not asked":   {"RU[japanese];B[ee];W[];B[];XS[E5]XT[accept]", Count{Seki: none}, "B place E5, W pass, B pass, B agree, W agree"},
+		"seki where it does not matter":     {"RU[aga];B[ee];W[];B[]", Count{Seki: stone}, "aga knows no marks for seki"},
+		"a game that is played out":         {"RU[tromp-taylor];B[ee];W[];B[]", Count{Dead: stone}, "tromp-taylor: what stands at the end is alive, no dead stones can be named"},
+		"dead stones named by a pass":       {"RU[half-pass-agreement];B[ee];W[];B[]", Count{Dead: stone}, "half-pass-agreement: dead stones are named by the first pass, not afterwards"},
+		"nothing is counted":                {"RU[ultimate];B[ee]", Count{Dead: none}, "ultimate: nothing is counted under this ruleset"},
+		"a game that was resigned":          {"RU[aga];B[ee];W[]XT[resign]", Count{Dead: empty}, "B place E5, W resign"},
+		"a ruleset of the future":           {"RU[two-button@99];B[ee];W[];B[]", Count{}, `RU[two-button@99]: no such ruleset: two-button has no version "99"`},
+		"a ruleset of the future, and ours": {"RU[two-button@99];B[ee];W[]", Count{Rules: &rules.TrompTaylor}, "B place E5, W pass, B pass"},
+		"a draw is no turn elsewhere":       {"RU[ultimate];B[ee];W[]XT[draw]", Count{Rules: &rules.AGA, Stop: true, Move: 9}, "B place E5"},
+	} {
+		g, _, err := read(t, "(;SZ[9]"+x.record+")").Count(x.count)
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = words(g)
+		}
+		if got != x.want {
+			t.Errorf("%s: %s\nwant %s", name, got, x.want)
+		}
 	}
 }
 
