@@ -31,7 +31,7 @@ var (
 	counts = regexp.MustCompile(`^(?:[^执執]*[执執])?(?:` + blackWord + `|` + whiteWord + `)[番棋方の의以]*(?: ?[执執][黑黒白])? *((?:` + winWord + `|:|` + loseWord + `)(?: (?:by|with|de|par|por|mit|um|на))?|by)?(?: a)? *\(?` +
 		amount + `\)? *(?:胜|勝|勝ち|負け|负|승|패)?[.!。]?(?: *[({].*)?$`)
 	alone     = regexp.MustCompile(`^[ (.!?]*[rtf]?[ ).!?番棋方]*$`) // no more than the player: "B", "W (R)"
-	undecided = regexp.MustCompile(`unfinish|adjourn|suspend|not |n't|to (?:play|move|win)|should|ahead|leads?\b|nicht|never|未胜|没有|不分`)
+	undecided = regexp.MustCompile(`unfinish|adjourn|suspend|not |n't|to (?:play|move|win)|should|would|might|could|ahead|leads?\b|nicht|never|未胜|没有|不分`)
 	noCounts  = regexp.MustCompile(`\+ *[rtf]|void|no result|中盘|中盤|中押|时|時|불계|[打封]挂|打掛|[无無][胜勝][负負敗]|` + leaveWord + `|time`)
 	draws     = regexp.MustCompile(`^(?:0|draw|drawn|jigo|even|tie|tie game|[持和][碁棋]|和局|平局|和|引き?分け?|ジゴ|빅|무승부|ничья|unentschieden|remis|(?:partie |match )?nul(?:le)?|tablas|empate)[.!。]?(?: *[({].*)?$`)
 	nobodys   = regexp.MustCompile(`^(?:\?|tied|void|no(?: |-)?result|none|unknown|.*[打封]挂|打ち?掛け?|.*[无無][胜勝][负負敗]|[暂暫]?[无無][结結]果|未[完知]|$)`)
@@ -176,7 +176,7 @@ func (rec *Record) cutShort() (moves int, short bool) {
 // who was named last before it; where both were, only a win tells which of them is meant.
 func (rec *Record) Winner() rules.Color {
 	re := rec.result()
-	if undecided.MatchString(re) {
+	if undecided.MatchString(re) || draws.MatchString(re) {
 		return rules.None
 	}
 	who, both, end := rules.None, false, 0

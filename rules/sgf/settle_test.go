@@ -373,7 +373,7 @@ func TestTold(t *testing.T) {
 		"Black (unfinished)": "nobody", "Black (Kim)": "nobody", "White, by resignation": "White", "Victoire de Blanc par abandon": "White", "White/Resign": "nobody", "B: Resign": "nobody", "Lee beat Lee Changho by resignation": "White", "White was defeated by Black": "nobody", "Black leads by 5": "nobody",
 		"Black to win": "nobody", "White left the game unfinished": "nobody", "黑白不分胜负": "nobody", "Result: B+R": "Black", "黑赢5目": "Black 5", "白投子": "Black", "黒5目勝ち。": "Black 5", "引き分け": "nobody 0", "Draw (jigo)": "nobody 0",
 		"B+7 {Moves after 171 not known}": "Black 7", "B+R (moves beyond 142 not known)": "Black", "Winner: Black": "Black", "结果：白胜1/4子": "White −½", "B+5, komi 6.5": "Black 5", "黑胜3/4子,共257手": "Black 1½", "B+5, 154 moves": "Black 5", "B+5;": "Black 5", "Black (5 points)": "Black 5", "黑胜(3/4子)": "Black 1½", "黑胜185子": "Black 9", "黑胜10子": "Black 20", "257수 끝 흑 불계승": "Black", "257 moves: B+R": "Black", "White timeout": "Black",
-		"12手完": "nobody", "Leeway": "nobody",
+		"12手完": "nobody", "Leeway": "nobody", "Black would have won": "nobody", "White might win": "nobody", "Jigo (White wins jigo)": "nobody 0",
 		"Void": "nobody", "?": "nobody", "": "nobody", "unknown": "nobody", "Blackburn": "nobody", "Whitehead": "nobody", "2.5": "nobody", "B+2.3": "Black", "B+1000": "Black", "B+625": "Black 625",
 	} {
 		rec := &Record{Setup: rules.Setup{W: 19, H: 19}, Info: Info{Black: "Lee Changho", White: "Lee", Result: re}}
