@@ -165,13 +165,15 @@ func (f *compareFlags) show(e *env, rec *sgf.Record, rows []sgf.Row) error {
 // makes each count another than the one above.
 func printTheory(b *bytes.Buffer, rec *sgf.Record, rows []sgf.Row) {
 	var table bytes.Buffer
-	a, pass, button, spoken := rec.Reading(rows)
+	a, spoken := rec.Area(rows)
 	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ruleset\tbefore komi\tBlack\tWhite\tresult\tfrom passes and buttons\t")
 	for _, row := range rows {
 		theorem := ""
 		if spoken && row.Follows() {
-			theorem = row.Rules.Theorem
+			if theorem = row.Rules.Theorem; strings.Contains(theorem, "w") {
+				theorem += fmt.Sprintf(" (w = %d)", row.Game.W())
+			}
 		}
 		if row.Err != nil {
 			fmt.Fprintf(t, "%s\t\t\t\t-\t\t%v\n", row.Rules.Name, row.Err)
@@ -193,6 +195,6 @@ func printTheory(b *bytes.Buffer, rec *sgf.Record, rows []sgf.Row) {
 	}
 	t.Flush()
 	if spoken {
-		fmt.Fprint(b, "\n"+reading(a, pass, button)+"\n")
+		fmt.Fprint(b, "\n"+reading(a)+"\n")
 	}
 }

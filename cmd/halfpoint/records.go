@@ -262,15 +262,11 @@ func remarks(row sgf.Row) string {
 }
 
 // reading explains why the rows differ: one number under many rulesets.
-func reading(a, pass, button int) string {
-	w := fmt.Sprintf("w = %d", pass)
-	if button != pass {
-		w = fmt.Sprintf("w = %d by the first pass, %d by the first button", pass, button)
-	}
-	return fmt.Sprintf("The column “before komi” is each ruleset's margin as a formula. Here A = %d and %s.\n"+
+func reading(a int) string {
+	return fmt.Sprintf("The column “before komi” is each ruleset's margin as a formula. Here A = %d.\n"+
 		"A is Black's area less White's on the final board, without the dead stones; w is 1 if White made the first pass\n"+
 		"of the game (or took the first button, where there is one to take), else 0. The margin also includes the komi, and\n"+
-		"N−1 points for N handicap stones.", a, w)
+		"N−1 points for N handicap stones.", a)
 }
 
 type renderCmd struct {

@@ -261,30 +261,21 @@ func Of(g *rules.Game) *Record {
 	return rec
 }
 
-// Reading says why the rows of a comparison differ, by the theorem under the
-// rulesets: the area difference A in whole points, and w by the first pass and
-// by the first button, which may differ. It reports false for records of which
-// the theorem does not speak: set up with anything but handicap stones, or
-// begun by the wrong player.
-func (rec *Record) Reading(rows []Row) (a, pass, button int, ok bool) {
+// Area returns Black's area less White's in whole points, of which the theorems under the rows
+// of a comparison speak. It reports false for records of which they do not: set up with anything
+// but handicap stones, or begun by the wrong player.
+func (rec *Record) Area(rows []Row) (a int, ok bool) {
 	s := rec.Setup
 	if len(s.White) > 0 || len(s.Black) != s.Handicap || s.First != rules.None && (s.First == rules.White) != (s.Handicap > 0) {
-		return 0, 0, 0, false
+		return 0, false
 	}
 	for _, row := range rows {
-		if row.Err != nil {
-			continue
-		}
-		if row.Rules.Theorem == "A + ½ − w" {
-			button = row.Game.W()
-			continue
-		}
-		if row.Rules.Theorem != "" && !row.Rules.Has(rules.Button) {
+		if row.Err == nil && row.Rules.Theorem != "" {
 			b := row.Game.Counted()
-			a, pass, ok = b.Area(), row.Game.W(), true
+			return b.Area(), true
 		}
 	}
-	return a, pass, button, ok
+	return 0, false
 }
 
 // Follows reports whether the margin of the row is what its ruleset's theorem

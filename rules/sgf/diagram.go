@@ -64,9 +64,7 @@ func (d *diagram) heading(s string) bool {
 	}
 	for i := 0; i < len(word); i++ {
 		switch c := word[i]; {
-		case c == 'c':
-		case c == 'B':
-			d.first = rules.Black
+		case c == 'c', c == 'B':
 		case c == 'W':
 			d.first = rules.White
 		case c >= '0' && c <= '9':

@@ -57,6 +57,7 @@ func TestDiagram(t *testing.T) {
 			$$5
 			$$ ----
 			$$  X O |`, "...XO\n.....\n.....\n.....\n....."},
+		"a title of short words":               {"$$ B to X\n$$ . X", ".X"},
 		"a part of nowhere lies in the middle": {"$$5\n$$ . X .\n$$ . O .\n$$ . . .", ".....\n..X..\n..O..\n.....\n....."},
 	} {
 		t.Run(name, func(t *testing.T) {

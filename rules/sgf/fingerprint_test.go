@@ -55,8 +55,8 @@ func shownGame(t *testing.T, seed uint64) string {
 	for _, c := range []Count{{}, {Dead: one}, {DefaultKomi: true}, {Stop: true, Move: len(rec.Turns) / 2}, {Dead: g.Dead()},
 		{Dead: g.Dead(), Seki: []rules.Point{}}, {Also: []*rules.Ruleset{threePasses(t)}}} {
 		rows := rec.Compare(c)
-		a, pass, button, ok := rec.Reading(rows)
-		say("%d %d %d %v", a, pass, button, ok)
+		a, ok := rec.Area(rows)
+		say("%d %v", a, ok)
 		for _, row := range rows {
 			report, err := json.Marshal(row.Report(rec.Setup))
 			say("%s %v, why %s, reasons %v, follows %v", report, err, row.Why(), row.Err == nil && row.Game.Score() != nil, row.Err == nil && row.Follows())

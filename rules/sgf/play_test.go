@@ -265,6 +265,54 @@ func TestCountAsked(t *testing.T) {
 	}
 }
 
+// The record of a game ends as the game did.
+func TestEndOfAGame(t *testing.T) {
+	for name, x := range map[string]struct{ id, record, want string }{
+		"nobody has agreed":    {"japanese", ";B[ee];W[];B[];XD[E5]", "[] [] false false false"},
+		"one has agreed":       {"japanese", ";B[ee];W[];B[]", "[] [] false false false"},
+		"both have agreed":     {"japanese", ";B[ee];W[gg];B[];W[];XD[E5]XS[G3]XT[accept]", "[E5] [G3] true false false"},
+		"no result":            {"japanese@1", ";B[];W[];B[]XT[resume];W[];B[]XT[resume];XT[no-result]", "[] [] false false true"},
+		"resumed":              {"aga", ";B[];W[];XT[resume]", "[] [] false true false"},
+		"after a resignation":  {"aga", ";B[];W[];B[]XT[resign]", "[] [] false false false"},
+		"of a game played out": {"tromp-taylor", ";B[ee];W[];B[]", "[] [] false false false"},
+	} {
+		g, err := read(t, "(;SZ[9]"+x.record+")").Play(find(t, x.id), 0)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if name == "one has agreed" {
+			if g, err = g.Play(rules.Turn{Kind: rules.AcceptScore, By: rules.White}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := Of(g).Ending
+		if got := fmt.Sprint(e.Dead, e.Seki, e.Accepted, e.Resumed, e.NoResult); got != x.want {
+			t.Errorf("%s: %s, want %s", name, got, x.want)
+		}
+	}
+}
+
+// The theorems speak of games that begin as they say.
+func TestAreaOfTheTheorems(t *testing.T) {
+	for record, want := range map[string]string{
+		"(;SZ[5]RU[two-button];B[cc];W[];B[])":              "25 true",
+		"(;SZ[5]RU[aga]HA[2]AB[bb][dd];W[cc];B[];W[])":      "1 true",
+		"(;SZ[5]RU[aga];W[cc];B[];W[])":                     "0 false",
+		"(;SZ[5]RU[aga]AB[bb][dd];W[cc];B[];W[])":           "0 false",
+		"(;SZ[5]RU[aga]AB[bb]AW[dd];B[cc];W[];B[])":         "0 false",
+		"(;SZ[5]RU[aga]HA[2]AB[bb][dd]PL[B];B[cc];W[];B[])": "0 false",
+	} {
+		rec := read(t, record)
+		a, ok := rec.Area(rec.Compare(Count{}))
+		if got := fmt.Sprint(a, ok); got != want {
+			t.Errorf("%s: %s, want %s", record, got, want)
+		}
+	}
+	if _, ok := read(t, "(;SZ[5];B[cc])").Area([]Row{{Rules: &rules.Japanese}, {Rules: &rules.AGA, Err: rules.ErrNoCount}}); ok {
+		t.Error("no row has a theorem")
+	}
+}
+
 // Up to a move a record is counted under any ruleset as the game stood then: a turn that
 // only its own ruleset knows is a pass there.
 func TestCountUpTo(t *testing.T) {
