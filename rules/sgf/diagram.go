@@ -120,9 +120,6 @@ func (d *diagram) row(line string) error {
 	if row == "" { // an edge of nothing
 		return nil
 	}
-	if len(row) > rules.MaxLines || len(d.rows) >= rules.MaxLines {
-		return fmt.Errorf("a board has 1 to %d lines a side", rules.MaxLines)
-	}
 	d.rows = append(d.rows, row)
 	return nil
 }
@@ -164,13 +161,13 @@ func (d *diagram) record() (*Record, error) {
 	switch { // a part lies where its edges are, else in the middle
 	case d.right && !d.left:
 		left = w - columns
-	case !d.left && w > columns:
+	case !d.left:
 		left = (w - columns) / 2
 	}
 	switch {
 	case d.bottom && !d.top:
 		top = h - len(d.rows)
-	case !d.top && h > len(d.rows):
+	case !d.top:
 		top = (h - len(d.rows)) / 2
 	}
 	rec := &Record{Setup: rules.Setup{W: w, H: h}}
@@ -199,7 +196,7 @@ func (d *diagram) record() (*Record, error) {
 	by := d.first
 	for n := 1; n < len(moves); n++ {
 		if moves[n] == nil {
-			for later := n + 1; later < len(moves); later++ {
+			for later := n; later < len(moves); later++ {
 				if moves[later] != nil {
 					return nil, fmt.Errorf("the diagram has a move %d and no move %d", later, n)
 				}

@@ -57,6 +57,8 @@ func TestDiagram(t *testing.T) {
 			$$5
 			$$ ----
 			$$  X O |`, "...XO\n.....\n.....\n.....\n....."},
+		"all ten numbers":                      {"1234567890", ".O.O.O.O.O\nB place A1\nW place B1\nB place C1\nW place D1\nB place E1\nW place F1\nB place G1\nW place H1\nB place J1\nW place K1"},
+		"all letters of Sensei's":              {"$$ | a m z X |\n$$ ---", strings.Repeat("....\n", 18) + "...X"},
 		"a title of short words":               {"$$ B to X\n$$ . X", ".X"},
 		"a part of nowhere lies in the middle": {"$$5\n$$ . X .\n$$ . O .\n$$ . . .", ".....\n..X..\n..O..\n.....\n....."},
 	} {

@@ -16,7 +16,7 @@ var sizes = regexp.MustCompile(`^([0-9]+)(?:\.0+)?(?: *(?:[:x×*,;/-]|by) *([0-9
 func size(value string) (w, h int, odd bool, err error) {
 	m := sizes.FindStringSubmatch(strings.ToLower(narrow(value)))
 	if m == nil {
-		return 0, 0, false, says("SZ[{0}] is not the size of a board", cut(value, 20))
+		return w, h, false, says("SZ[{0}] is not the size of a board", cut(value, 20))
 	}
 	w, errW := strconv.Atoi(m[1])
 	h, errH := w, error(nil)
@@ -26,10 +26,10 @@ func size(value string) (w, h int, odd bool, err error) {
 		usual += ":" + m[2]
 	}
 	if errW != nil || errH != nil {
-		return 0, 0, false, says("SZ[{0}] is not the size of a board", cut(value, 20))
+		return w, h, false, says("SZ[{0}] is not the size of a board", cut(value, 20))
 	}
 	if _, err := rules.NewBoard(w, h); err != nil {
-		return 0, 0, false, err
+		return w, h, false, err
 	}
 	return w, h, value != usual, nil
 }

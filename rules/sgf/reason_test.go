@@ -226,3 +226,31 @@ func TestReasonsNameWhatHappened(t *testing.T) {
 		}
 	}
 }
+
+// Of a game, as many turns are those of a record as agree with it from the first one.
+func TestPlayed(t *testing.T) {
+	for _, x := range []struct {
+		record, game string
+		want         int
+	}{
+		{";B[cc];W[dd]", ";B[cc];W[dd]", 2},
+		{";B[cc];W[dd]", ";B[cc];W[dd];B[];W[]", 2},
+		{";B[cc];W[dd]", ";B[cc];W[ee]", 1},
+		{";B[cc];W[dd]", ";B[cc];W[];B[dd]", 1},
+		{";B[cc];W[];B[dd]", ";B[cc];W[aa];B[dd]", 1},
+		{";B[cc];W[dd]", ";W[cc];B[dd]", 0},
+		{";B[];W[dd]", ";W[];B[dd]", 0},
+		{";B[cc];W[dd]", ";B[ee];W[aa];B[cc];W[dd]", 0},
+		{";B[]XT[button];W[cc]", ";B[];W[cc]", 2},
+		{";B[];W[];B[]XT[resume];W[cc]", ";B[];W[];B[]XT[resume];W[cc]", 4},
+		{";B[cc];W[]XT[resign]", ";B[cc];W[]", 1},
+	} {
+		g, err := read(t, "(;SZ[5]"+x.game+")").Play(&rules.AGA, 0)
+		if err != nil {
+			t.Fatal(x.game, err)
+		}
+		if got := read(t, "(;SZ[5]"+x.record+")").played(g); got != x.want {
+			t.Errorf("%s of %s: %d, want %d", x.record, x.game, got, x.want)
+		}
+	}
+}
