@@ -3,6 +3,7 @@ package sgf
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -92,5 +93,23 @@ func TestCompareCustom(t *testing.T) {
 	}
 	if checkWhy(t, "custom", rows) != len(rows)-2 {
 		t.Error("a row says nothing")
+	}
+}
+
+// Half-passes are told among what makes a margin, also under a custom ruleset that gives no
+// pass stones.
+func TestReasonsOfHalfPasses(t *testing.T) {
+	r, err := rules.Custom(rules.Spec{Name: "halves", Base: "half-pass",
+		Count: []string{"an empty point that reaches only one colour is worth 1 to that colour", "a prisoner is worth 1", "a stone in the half-pass zone is worth ½", "White gets the komi"},
+		Moves: map[string][]string{"pass": {"a half-pass puts a stone into the half-pass zone, worth ½ to your opponent", "when 2 passes have been made in a row, play stops"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range read(t, "(;SZ[5];B[cc];W[];B[])").Compare(Count{Also: []*rules.Ruleset{r}}) {
+		if row.Rules == r {
+			if got := fmt.Sprint(row.Reasons()); row.Err != nil || got != "[prisoners and passes: White +1]" {
+				t.Error(got, row.Err)
+			}
+		}
 	}
 }
