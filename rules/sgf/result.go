@@ -102,7 +102,7 @@ type calledPlayer struct {
 var ranks = regexp.MustCompile(` *\(?[0-9一二三四五六七八九初]+ *(?:段|단|级|級|급|dan\b|kyu\b|d\b|k\b|p\b).*$`)
 
 // names returns how the players may be called: by name, without a rank, and by the first word of
-// the name; the longest first, because one may begin with another. What both are called is left out.
+// the name; the longest first, because one may begin with another. What both are called is nobody's name.
 func (rec *Record) names() (all []calledPlayer) {
 	called := func(name string, c rules.Color) {
 		at := slices.IndexFunc(all, func(p calledPlayer) bool { return p.name == name })
@@ -129,7 +129,6 @@ func (rec *Record) names() (all []calledPlayer) {
 			called(first[i], c)
 		}
 	}
-	all = slices.DeleteFunc(all, func(p calledPlayer) bool { return p.color == rules.None })
 	slices.SortStableFunc(all, func(a, b calledPlayer) int { return len(b.name) - len(a.name) })
 	return all
 }

@@ -373,7 +373,9 @@ func TestTold(t *testing.T) {
 		"Black (unfinished)": "nobody", "Black (Kim)": "nobody", "White, by resignation": "White", "Victoire de Blanc par abandon": "White", "White/Resign": "nobody", "B: Resign": "nobody", "Lee beat Lee Changho by resignation": "White", "White was defeated by Black": "nobody", "Black leads by 5": "nobody",
 		"Black to win": "nobody", "White left the game unfinished": "nobody", "黑白不分胜负": "nobody", "Result: B+R": "Black", "黑赢5目": "Black 5", "白投子": "Black", "黒5目勝ち。": "Black 5", "引き分け": "nobody 0", "Draw (jigo)": "nobody 0",
 		"B+7 {Moves after 171 not known}": "Black 7", "B+R (moves beyond 142 not known)": "Black", "Winner: Black": "Black", "结果：白胜1/4子": "White −½", "B+5, komi 6.5": "Black 5", "黑胜3/4子,共257手": "Black 1½", "B+5, 154 moves": "Black 5", "B+5;": "Black 5", "Black (5 points)": "Black 5", "黑胜(3/4子)": "Black 1½", "黑胜185子": "Black 9", "黑胜10子": "Black 20", "257수 끝 흑 불계승": "Black", "257 moves: B+R": "Black", "White timeout": "Black",
-		"12手完": "nobody", "Leeway": "nobody", "Black would have won": "nobody", "White might win": "nobody", "Jigo (White wins jigo)": "nobody 0",
+		"12手完": "nobody", "Leeway": "nobody", "Black would have won": "nobody", "Mr B. Kim wins": "nobody",
+		// Too many stones to win by are what the winner has: on this board, of 361 points.
+		"黑144子": "Black 288", "黑145子": "Black", "黑胜180.5子": "Black 361", "黑胜180又3/4子": "Black ½", "白胜181子": "White −1", "White might win": "nobody", "Jigo (White wins jigo)": "nobody 0",
 		"Void": "nobody", "?": "nobody", "": "nobody", "unknown": "nobody", "Blackburn": "nobody", "Whitehead": "nobody", "2.5": "nobody", "B+2.3": "Black", "B+1000": "Black", "B+625": "Black 625",
 	} {
 		rec := &Record{Setup: rules.Setup{W: 19, H: 19}, Info: Info{Black: "Lee Changho", White: "Lee", Result: re}}
@@ -401,6 +403,10 @@ func TestWinnerByName(t *testing.T) {
 			"白江治彦1/4子胜": rules.Black, "黒沢忠尚九段の勝ち": rules.White, "白勝": rules.White}},
 		// A name that both have, and a single letter, say nothing.
 		{"Kim 5d", "Kim 3d", map[string]rules.Color{"Kim wins": rules.None, "Kim 5d wins": rules.Black, "Kim 3d wins": rules.White}},
+		{"Lee", "Lee", map[string]rules.Color{"Lee wins": rules.None, "Lee +3": rules.None}},
+		{"Lee Changho 9p", "Lee Sedol 9p", map[string]rules.Color{"Lee Changho wins": rules.Black, "Lee Sedol wins": rules.White, "Lee wins": rules.None}},
+		{"Cho Chikun", "Kobayashi Koichi", map[string]rules.Color{"Cho wins": rules.Black, "Kobayashi resigns": rules.Black}},
+		{"柯洁九段", "白江治", map[string]rules.Color{"柯洁胜": rules.Black, "白江胜": rules.White}},
 		{"X", "Draw Smith", map[string]rules.Color{"X wins": rules.None, "Draw": rules.None, "Draw Smith wins": rules.White}},
 		// Neither does a word that begins like a name.
 		{"Wei", "No", map[string]rules.Color{"No result": rules.None, "Weiß gewinnt": rules.White, "Draw": rules.None, "Wei wins": rules.Black, "NoX wins": rules.None}},
