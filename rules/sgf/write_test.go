@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -391,3 +392,26 @@ var errFull = errors.New("no space left")
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// The last node has the marks that count, or that are being talked about, and no others.
+func TestMarksAtTheEnd(t *testing.T) {
+	for marks, want := range map[string]string{
+		"XD[E5]": "XD[E5]", "XS[G3]": "XS[G3]", "XD[E5]XS[G3]": "XD[E5]XS[G3]", "XD[E5]XT[accept]": "XD[E5]XT[accept]", "XD[E5] and resigned": "XT[resign]",
+	} {
+		marks, resigned := strings.CutSuffix(marks, " and resigned")
+		g, err := read(t, "(;SZ[9];B[ee];W[gg];B[];W[];"+marks+")").Play(&rules.Japanese, 0)
+		if resigned && err == nil {
+			g, err = g.Play(rules.Turn{Kind: rules.Resign, By: rules.Black})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := Write(&b, g, Info{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(regexp.MustCompile(`X[DST]\[[a-zE5G3]*\]`).FindAllString(b.String(), -1), ""); got != want {
+			t.Errorf("%s: %s, want %s", marks, got, want)
+		}
+	}
+}
