@@ -137,7 +137,7 @@ func parse(text []byte) (line []node, repairs []Repair, after []byte, err error)
 		return nil, nil, nil, ErrNoRecord
 	}
 	turns, depth, nodes := 0, 0, 0
-	missing := 0 // brackets that are missing
+	missing := 0 // opening brackets that the record lacks
 	var names spellings
 	last := map[string]int{} // the move of the last one of each kind
 	repair := func(what string) {
@@ -494,8 +494,8 @@ func closing(text []byte, depth int) int {
 	return -1
 }
 
-// isGame reports whether a text holds another game.
-func isGame(text []byte) bool {
+// holdsGame reports whether a text holds another game.
+func holdsGame(text []byte) bool {
 	at, flaw := begin(text)
 	if at < 0 || flaw != "" && flaw != textBefore {
 		return false

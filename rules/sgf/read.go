@@ -75,7 +75,7 @@ func Read(r io.Reader) (*Record, error) {
 		return nil, err
 	}
 	rd.rec.Repairs = folded(rd.rec.Repairs)
-	rd.rec.More = isGame(after)
+	rd.rec.More = holdsGame(after)
 	return &rd.rec, nil
 }
 

@@ -26,8 +26,8 @@ func newEnds() *ends { return &ends{search: maxSearch} }
 // text, both brackets included, and which flaw it has, if any; -1 if it does not end.
 // The value is one of a property, "" if nobody knows which.
 func (e *ends) value(text []byte, prop string) (n int, flaw string) {
-	inner, rest, ends := bytes.Cut(text[1:], []byte("]"))
-	if !ends {
+	inner, rest, ok := bytes.Cut(text[1:], []byte("]"))
+	if !ok {
 		return -1, ""
 	}
 	if !bytes.Contains(inner, []byte("[")) && !bytes.Contains(inner, []byte(`\`)) && follows(rest) {
