@@ -406,7 +406,7 @@ func TestWinnerByName(t *testing.T) {
 		{"Lee", "Lee", map[string]rules.Color{"Lee wins": rules.None, "Lee +3": rules.None}},
 		{"Lee Changho 9p", "Lee Sedol 9p", map[string]rules.Color{"Lee Changho wins": rules.Black, "Lee Sedol wins": rules.White, "Lee wins": rules.None}},
 		{"Cho Chikun", "Kobayashi Koichi", map[string]rules.Color{"Cho wins": rules.Black, "Kobayashi resigns": rules.Black}},
-		{"柯洁九段", "白江治", map[string]rules.Color{"柯洁胜": rules.Black, "白江胜": rules.White}},
+		{"白江治", "柯洁九段", map[string]rules.Color{"柯洁胜": rules.White, "白江胜": rules.Black}},
 		{"X", "Draw Smith", map[string]rules.Color{"X wins": rules.None, "Draw": rules.None, "Draw Smith wins": rules.White}},
 		// Neither does a word that begins like a name.
 		{"Wei", "No", map[string]rules.Color{"No result": rules.None, "Weiß gewinnt": rules.White, "Draw": rules.None, "Wei wins": rules.Black, "NoX wins": rules.None}},
