@@ -208,6 +208,21 @@ func TestMarksOfTerritory(t *testing.T) {
 	}
 }
 
+// Dead are the stones that a pass named and the other player accepted.
+func TestDeadByAPass(t *testing.T) {
+	accepts := "XT[" + rules.AcceptSuggestion.String() + "]"
+	for record, want := range map[string]string{
+		"(;SZ[9];B[ee];W[]XT[pass E5];B[]" + accepts + ")": "E5",
+		"(;SZ[9];W[]XT[pass E5];B[]" + accepts + ")":       "E5",
+		"(;SZ[9];B[ee];W[]XT[pass E5];B[])":                "",
+		"(;SZ[9];B[]" + accepts + ")":                      "",
+	} {
+		if got := rules.Names(read(t, record).Dead()); got != want {
+			t.Errorf("%s: %s, want %s", record, got, want)
+		}
+	}
+}
+
 // A record tells whether its size and its komi are its own.
 func TestItsOwnSize(t *testing.T) {
 	for record, want := range map[string]string{
