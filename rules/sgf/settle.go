@@ -316,7 +316,7 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 	if rec.edited {
 		return "what was captured or passed before stones were set up does not count"
 	}
-	if ps, more := rec.unmarked(g); more != 0 && want == got+more {
+	if ps, more := rec.unmarked(g); want == got+more {
 		return "the record does not mark " + rules.Names(ps) + " as territory"
 	}
 	komi := rec.komiOf(g)

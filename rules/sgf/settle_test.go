@@ -256,6 +256,7 @@ func TestAgainst(t *testing.T) {
 		"RU[aga]RE[B+6]" + odd:                                            "B+6, 1 more for Black: a last dame, or a pass that the record leaves out would explain it",
 		"RU[japanese]KM[7.5]RE[W+2.5]" + odd:                              "W+2.5, 1 more for Black: a turn within territory that the record leaves out would explain it, and so would a komi of 6½",
 		"RU[button]RE[B+5.5]" + odd:                                       "B+5.5, ½ more for Black: other stones were dead, or turns are missing",
+		"RU[japanese]KM[1]RE[B+5]" + odd:                                  "B+5, 2 more for Black: other stones were dead, or turns are missing",
 		"RU[japanese]KM[5.5]RE[0]" + odd:                                  "0, 1½ more for Black: no count with a komi of 5½ comes to that",
 		"RU[japanese]RE[13手完, 黒4目勝ち]" + odd:                               "13手完, 黒4目勝ち, as counted",
 		"RU[japanese]RE[14手完, 黒4目勝ち]" + odd:                               "14手完, 黒4目勝ち, as counted",
@@ -287,6 +288,19 @@ func TestAgainst(t *testing.T) {
 		if got := rec.Against(g).Words(); got != want {
 			t.Errorf("%s: %s\nwant %s", record, got, want)
 		}
+	}
+}
+
+// A result is compared also where the record names rules that nobody has.
+func TestAgainstOtherRules(t *testing.T) {
+	rec := read(t, "(;SZ[5]RU[two-button@99]RE[B+4];B[ca];W[da];B[cb];W[db];B[cc];W[dc];B[cd];W[dd];B[ce];W[de];B[ab];W[];B[])")
+	g, err := rec.Under(&rules.AGA, 0, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "B+4, 1 more for White: under japanese it comes out"
+	if got := rec.Against(g).Words(); got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }
 
