@@ -275,7 +275,7 @@ func (rec *Record) Area(rows []Row) (a int, ok bool) {
 			return b.Area(), true
 		}
 	}
-	return 0, false
+	return a, ok
 }
 
 // Follows reports whether the margin of the row is what its ruleset's theorem
