@@ -315,6 +315,8 @@ func TestBadSpecs(t *testing.T) {
 		{Spec{Name: "x", Base: "aga", Moves: pass("os.Exit(1)")}, `custom ruleset x: moves, pass, rule 1: unknown rule "os.Exit(1)"`},
 		{Spec{Name: "x", Base: "aga", Moves: pass("when both players have pased in turn, play stops")},
 			`custom ruleset x: moves, pass, rule 1: unknown fact "both players have pased in turn" (did you mean "both players have just passed"?)`},
+		{Spec{Name: "x", Base: "aga", Moves: pass("when 3 pases have been made in a row, play stops")},
+			`custom ruleset x: moves, pass, rule 1: unknown fact "3 pases have been made in a row" (did you mean "3 passes have been made in a row"?)`},
 		{Spec{Name: "x", Base: "aga", Moves: pass("when play stops")}, `custom ruleset x: moves, pass, rule 1: "when play stops" must have the form when FACT, RULE`},
 		{Spec{Name: "x", Base: "aga", Moves: pass("a stone on the board is worth 1")},
 			`custom ruleset x: moves, pass, rule 1: "a stone on the board is worth 1" does not fit here: it belongs to count`},

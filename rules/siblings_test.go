@@ -145,3 +145,21 @@ func allocated(f func()) uint64 {
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
 }
+
+// A builder that plays nothing builds the game that it began with, and what it was before.
+func TestBuildOfNothing(t *testing.T) {
+	for _, r := range Catalogue {
+		g, err := New(r, Setup{W: 5, H: 5})
+		for _, at := range []Point{{2, 2}, {1, 1}} {
+			if err == nil {
+				g, err = g.Play(Turn{Kind: Place, By: g.ToPlay(), At: at})
+			}
+		}
+		if err != nil {
+			t.Fatal(r.Name, err)
+		}
+		if got, want := everything(g.Build().Game()), everything(g); got != want {
+			t.Errorf("%s: %s\nwant %s", r.Name, got, want)
+		}
+	}
+}
