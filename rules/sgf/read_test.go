@@ -176,9 +176,6 @@ func TestEndingOfRecords(t *testing.T) {
 	if e := read(t, "(;SZ[9];XT[no-result])").Ending; !e.NoResult {
 		t.Errorf("%+v", e)
 	}
-	if got := rules.Names(read(t, "(;SZ[9];B[ee];W[]XT[pass E5];B[]XT[accept])").Dead()); got != "E5" {
-		t.Error("dead by accepting a pass:", got)
-	}
 	if got := rec.Cut(2); turnsOf(got) != "B place E5, W place G7" || got.Ending.Accepted || len(rec.Turns) != 4 {
 		t.Errorf("cut: %+v", got)
 	}
