@@ -912,6 +912,41 @@ func TestSuggestedInChromium(t *testing.T) {
 	p.wait(`document.querySelector('#message').value === '/comment game:1 '`)
 }
 
+// A slowLog shows what was said only when it is told to.
+type slowLog struct {
+	memory
+	show chan struct{}
+}
+
+func (l slowLog) After(ctx context.Context, after int64, limit int) ([]outbox.Message, error) {
+	select {
+	case <-l.show:
+		return l.memory.After(ctx, after, limit)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// What the room says to one person about their line stands below the line, even if the
+// stream brings the line after the answer.
+func TestLateLineInChromium(t *testing.T) {
+	tier.Change(t)
+	l := slowLog{newLog(t), make(chan struct{})}
+	url, _ := openTCP(t, newRoom(l), fakeService{})
+	p := openTab(t, chromium(t), url)
+	p.sit("white")
+	p.say("E5")
+	p.told("It is not your turn.")
+	p.say("D5")
+	p.wait(`document.querySelectorAll('#log [data-private]').length === 2`)
+	close(l.show)
+	p.wait(`document.querySelectorAll('#log .message').length === 4`)
+	got := get[[]string](p, `[...document.querySelectorAll('#log .message .text')].map((e) => e.textContent)`)
+	if want := []string{"E5", "Everybody can read that now. It is not your turn.", "D5", "Everybody can read that now. It is not your turn."}; !slices.Equal(got, want) {
+		t.Errorf("the transcript says %q, not %q", got, want)
+	}
+}
+
 // After a turn the keyboard stays in the message box, and a screen reader hears the new
 // board once: it is one element more, that is not written again. In the dark, all words
 // have enough contrast.

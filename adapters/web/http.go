@@ -289,6 +289,9 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 		sub.browser = introduce(w, r)
 	}
 	a, err := s.submit(ctx, sub)
+	if err == nil && a.Private { // what was said so far comes by the stream, perhaps later
+		a.Message.After, err = s.cfg.Log.Last(ctx)
+	}
 	if err != nil {
 		s.log.Error("request failed, the page will retry", "request", sub.ID, "error", err)
 		http.Error(w, bot.Translated(sub.lang, wordFailed), http.StatusServiceUnavailable)

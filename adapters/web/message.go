@@ -18,6 +18,7 @@ import (
 // A message is a line of the transcript as the page gets it.
 type message struct {
 	N        int64     `json:"n,omitempty"`
+	After    int64     `json:"after,omitempty"` // an answer: the number of the last message that stands above it
 	Key      string    `json:"key,omitempty"`
 	At       time.Time `json:"at"`
 	From     string    `json:"from,omitempty"` // nobody: the bot

@@ -236,7 +236,9 @@ function add(m) {
     old.replaceWith(e);
   } else {
     old?.remove();
-    log.append(e);
+    // An answer may be here before what it is about.
+    const below = m.n && [...log.children].find((answer) => answer.below >= m.n);
+    log.insertBefore(e, below || null);
   }
 }
 
@@ -244,7 +246,7 @@ function add(m) {
 function element(m) {
   const at = new Date(m.at);
   const bot = !m.from;
-  const e = make('article', { className: 'message ' + (bot ? 'bot' : 'person') + (m.kind ? ' ' + m.kind : '') });
+  const e = make('article', { below: m.after, className: 'message ' + (bot ? 'bot' : 'person') + (m.kind ? ' ' + m.kind : '') });
   const head = make('header', {},
     seats.includes(m.from) ? say(make('bdi', { className: 'from' }), m.from) : make('bdi', { className: 'from', textContent: m.from || 'Halfpoint' }),
     bot ? say(make('span', { className: 'badge' }), 'bot') : null,
