@@ -57,6 +57,10 @@ func Read(r io.Reader) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	line, another := firstGame(line)
+	if another {
+		repairs = append(repairs, Repair{What: says(cutShort)})
+	}
 	rd := reader{line: line}
 	for _, n := range line {
 		for _, v := range n {
@@ -75,8 +79,27 @@ func Read(r io.Reader) (*Record, error) {
 		return nil, err
 	}
 	rd.rec.Repairs = folded(rd.rec.Repairs)
-	rd.rec.More = holdsGame(after)
+	rd.rec.More = another || holdsGame(after)
 	return &rd.rec, nil
+}
+
+// heads are the properties of which a node that begins a game has several.
+var heads = strings.Fields("AP DT EV GM HA KM PB PW RE RU SZ")
+
+// firstGame cuts a line where another game begins that lacks its bracket, or follows one that
+// lacks its last: at a node with the head of a game, after a turn.
+func firstGame(line []node) (game []node, another bool) {
+	turns := false
+	for i, n := range line {
+		if turns && n.has("GM", "SZ") {
+			said := slices.DeleteFunc(slices.Clone(heads), func(name string) bool { return !n.has(name) })
+			if len(said) > 1 {
+				return line[:i], true
+			}
+		}
+		turns = turns || n.has("B", "W")
+	}
+	return line, false
 }
 
 // formats are how files of other formats begin.

@@ -279,6 +279,8 @@ func TestMore(t *testing.T) {
 		"(;SZ[9](;B[ee]) (;W[cc]C[x":                 false,
 		"(;SZ[9];B[ee]C[)(;])":                       false,
 		"(;SZ[9];B[ee](;W[cc]C[)(;]))":               false,
+		"(;SZ[9];B[ee];W[cc];GM[1]SZ[9];B[dd])":      true,
+		"(;SZ[9];B[ee];W[cc];B[dd]SZ[9])":            false,
 	} {
 		if rec := read(t, record); rec.More != want {
 			t.Errorf("%s: %v", record, rec.More)
