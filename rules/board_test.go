@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"strings"
+	"testing"
 )
 
 // boardOf reads a board from a drawing, the top row first: X or # is a black
@@ -32,4 +33,19 @@ func boardOf(rows ...string) Board {
 		}
 	}
 	return b
+}
+
+// A chain has as many liberties as there are empty points next to its stones, each counted
+// once; an empty point, and what is not on the board, has none.
+func TestLiberties(t *testing.T) {
+	b := boardOf(
+		". X X O",
+		"X . X O",
+		"O X X O",
+		". O . .")
+	for p, want := range map[Point]int{{1, 3}: 3, {2, 1}: 3, {0, 2}: 2, {0, 1}: 1, {1, 0}: 2, {3, 2}: 1, {1, 2}: 0, {3, 0}: 0, {0, 4}: 0, {-1, 0}: 0} {
+		if got := b.Liberties(p); got != want {
+			t.Errorf("%s has %d liberties, not %d", p, got, want)
+		}
+	}
 }

@@ -219,6 +219,8 @@ func parse(text []byte) (line []node, repairs []Repair, after []byte, err error)
 			}
 			if n := closing(text[i:], depth+missing); n != -1 {
 				after = text[i+n:]
+			} else if n := closing(text[i:], depth); n != -1 && isRoot(text[i+n:]) {
+				after = text[i+n:] // what was opened is the first game
 			}
 			return line, append(repairs, names.repairs(turns)...), after, nil
 		case c == ';':
@@ -457,6 +459,13 @@ func unopened(text []byte) int {
 
 // rootNames are properties that stand in the first node of a record alone.
 var rootNames = strings.Fields("AP CA FF GM SZ")
+
+// isRoot reports whether a text begins with a bracket and a node that no variation begins with.
+func isRoot(text []byte) bool {
+	text = trim(text)
+	name, ok := property(bytes.TrimLeft(text, space+"(;"))
+	return ok && text[0] == '(' && slices.Contains(rootNames, string(name))
+}
 
 // headers match properties with which a text ends, from the start of a line.
 var headers = regexp.MustCompile(`(?s)(?:^|\n)[ \t]*((?:[;\s]*[A-Z]{1,2}(?:\s*\[(?:[^\]\\]|\\.)*\])+)+[;\s]*)\z`)

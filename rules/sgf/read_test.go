@@ -265,6 +265,8 @@ func TestMore(t *testing.T) {
 		"(;SZ[9];B[ee])(;SZ[9];B[cc])":               true,
 		"(;SZ[9];B[ee](;W[cc])(;W[gg]))\n\n(;B[cc])": true,
 		"SZ[9]\n(;B[ee])\n(;B[cc])":                  false,
+		"SZ[9]\n(;B[ee])\n(;SZ[9];B[cc])":            true,
+		"SZ[9]\n(;B[ee])\n;SZ[9];B[cc])":             false,
 		"SZ[9];B[ee];W[cc])\n(;SZ[9];B[cc])":         true,
 		"SZ[9];B[ee](;W[cc])(;W[gg])":                false,
 		"SZ[9];B[ee](;W[cc])(;W[gg])) (;B[cc])":      true,
