@@ -21,6 +21,7 @@ func TestFind(t *testing.T) {
 
 		"ikeda":                             "area-1 area-2 area-3 territory-1",
 		"ing":                               "aga?",
+		"ha":                                "half-pass half-pass-agreement",
 		"half":                              "half-pass half-pass-agreement",
 		"pauli":                             "half-pass half-pass-agreement",
 		"spight":                            "free-first-pass two-button-separate two-button-passes",
@@ -74,17 +75,16 @@ func TestFind(t *testing.T) {
 // Custom rulesets are found and meant like the others. A ruleset is never read out of
 // what somebody typed.
 func TestFindAmong(t *testing.T) {
-	r, err := Custom(Spec{Base: "aga", Name: "house-rules", Title: "Rules of the House"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := custom(t, Spec{Base: "aga", Name: "house-rules", Title: "Rules of the House"})
+	own := []*Ruleset{r, custom(t, Spec{Base: "aga", Name: "club"}), custom(t, Spec{Base: "aga", Name: "club-go"})}
 	for name, want := range map[string]string{
 		"house-rules": "custom/house-rules", "House Rules": "custom/house-rules", " custom/house-rules": "custom/house-rules", r.ID(): "custom/house-rules",
 		"rules of the house": "custom/house-rules", "house": "custom/house-rules", "aga": "aga", "chinese": "aga",
 		"huose-rules": "custom/house-rules?", "hous": "custom/house-rules?", "custom/huose": "custom/house-rules?", "custom/agga": "aga?", "two": "two-button two-button-separate two-button-passes",
+		"club": "custom/club", "club-go": "custom/club-go", "custom/club-go": "custom/club-go", "ikeda": "area-1 area-2 area-3 territory-1",
 		"custom/aga": "aga?", "nothing": "none", "custom/": "none", "": "none", r.ID() + "0": "none", r.Stored(): "none", "aga@9": "none",
 	} {
-		found, err := FindAmong([]*Ruleset{r}, name)
+		found, err := FindAmong(own, name)
 		got := "none"
 		if err == nil {
 			got = found.Name

@@ -93,7 +93,7 @@ func TestVariants(t *testing.T) {
 			if id != "custom/"+s.Name || len(hash) != 16 || strings.Trim(hash, "0123456789abcdef") != "" || !r.IsCustom() || r.Theorem != "" {
 				t.Errorf("id %q", r.ID())
 			}
-			if !strings.Contains(r.Book(), r.ID()) || strings.Contains(r.Stored(), "\n") {
+			if !strings.Contains(r.Book(), r.ID()) || !strings.Contains(r.Book(), "\nKomi "+r.Komi.String()+" unless") || strings.Contains(r.Stored(), "\n") {
 				t.Error(r.Book(), r.Stored())
 			}
 			// The laws of every ruleset, in games that it was not tried by.
@@ -192,6 +192,13 @@ func TestSentencesHoldBack(t *testing.T) {
 	g, err := Replay(laid, Setup{W: 3, H: 3}, moves(t, 3, 3, Black, "pass pass pass pass pass pass pass pass"))
 	if err != nil || g.Table() != mostButtons {
 		t.Errorf("%d buttons on the table, %v", g.Table(), err)
+	}
+	taking, err := compose(Spec{Name: "x", Base: "button", Moves: map[string][]string{"pass": {GiveButton.Name, When(TwoPasses, StopPlay).Name}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Replay(taking, Setup{W: 3, H: 3}, moves(t, 3, 3, Black, "pass pass")); err == nil || !strings.Contains(err.Error(), "no button lies on the table") {
+		t.Errorf("a pass that takes a button where there is none: %v", err)
 	}
 	takeBack := TakeBackLastButton.Name
 	stopping := []string{StopPlay.Name, LiftBans.Name, GiveButton.Name}
