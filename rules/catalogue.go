@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Catalogue is every ruleset, in the order in which it is shown.
@@ -221,7 +222,7 @@ func near(s string, own []*Ruleset) (out []*Ruleset) {
 // normal writes a name of rules as aliases have it: without case, spaces, signs, years
 // and words that any of them may have.
 func normal(name string) string {
-	if len(name) > 2*maxTitle {
+	if utf8.RuneCountInString(name) > 2*maxTitle {
 		return ""
 	}
 	var out strings.Builder
@@ -229,8 +230,6 @@ func normal(name string) string {
 		switch word {
 		case "rules", "rule", "ruleset", "go", "with", "scoring", "the":
 			continue
-		case "i", "ii", "iii":
-			word = strconv.Itoa(len(word))
 		case "2":
 			if out.Len() == 0 {
 				word = "two"

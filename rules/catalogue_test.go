@@ -15,7 +15,7 @@ func TestFind(t *testing.T) {
 		"button":                          "button", "Button Go": "button", "button with equivalence scoring": "button-equivalence", "reverse button": "reverse-button",
 		"half pass": "half-pass", "halfpass": "half-pass", "Half-pass with agreement": "half-pass-agreement", "half pass agreement": "half-pass-agreement",
 		"tromp taylor": "tromp-taylor", "Tromp–Taylor": "tromp-taylor", "TT": "tromp-taylor", "tromp": "tromp-taylor",
-		"area 3": "area-3", "Area rules III": "area-3", "territory rules I": "territory-1", "ultimate go": "ultimate", "AGA rules": "aga",
+		"area 3": "area-3", "Area rules III": "area-3", "territory rules I": "territory-1", "area iii": "area-3", "Japanese 1900": "japanese", "ultimate go": "ultimate", "AGA rules": "aga",
 		"Japanese (1989)": "japanese", "chinese": "aga", "Chinese rules": "aga", "nz": "aga", "New Zealand": "aga", "Korean": "japanese", "KR": "japanese",
 		"日本ルール": "japanese", "日本规则": "japanese", "中国规则": "aga", "中國規則": "aga", "日韩规则": "japanese", "한국 룰": "japanese", "应氏规则": "aga?",
 
@@ -76,12 +76,13 @@ func TestFind(t *testing.T) {
 // what somebody typed.
 func TestFindAmong(t *testing.T) {
 	r := custom(t, Spec{Base: "aga", Name: "house-rules", Title: "Rules of the House"})
-	own := []*Ruleset{r, custom(t, Spec{Base: "aga", Name: "club"}), custom(t, Spec{Base: "aga", Name: "club-go"})}
+	own := []*Ruleset{r, custom(t, Spec{Base: "aga", Name: "club", Title: strings.Repeat("碁", maxTitle)}), custom(t, Spec{Base: "aga", Name: "club-go"})}
 	for name, want := range map[string]string{
 		"house-rules": "custom/house-rules", "House Rules": "custom/house-rules", " custom/house-rules": "custom/house-rules", r.ID(): "custom/house-rules",
 		"rules of the house": "custom/house-rules", "house": "custom/house-rules", "aga": "aga", "chinese": "aga",
 		"huose-rules": "custom/house-rules?", "hous": "custom/house-rules?", "custom/huose": "custom/house-rules?", "custom/agga": "aga?", "two": "two-button two-button-separate two-button-passes",
-		"club": "custom/club", "club-go": "custom/club-go", "custom/club-go": "custom/club-go", "ikeda": "area-1 area-2 area-3 territory-1",
+		"club": "custom/club", "clxx": "none", strings.Repeat("碁", maxTitle): "custom/club", strings.Repeat("-", 2*maxTitle-5) + "house": "custom/house-rules", strings.Repeat("-", 2*maxTitle-4) + "house": "none",
+		"club-go": "custom/club-go", "custom/club-go": "custom/club-go", "ikeda": "area-1 area-2 area-3 territory-1",
 		"custom/aga": "aga?", "nothing": "none", "custom/": "none", "": "none", r.ID() + "0": "none", r.Stored(): "none", "aga@9": "none",
 	} {
 		found, err := FindAmong(own, name)

@@ -65,7 +65,6 @@ func (g *Game) count() *Score {
 	next := *g
 	next.score = &Score{}
 	for _, r := range g.rules.Count {
-		next.ruleName = r.Name
 		r.Do(&next)
 	}
 	return sorted(next.score)

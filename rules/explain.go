@@ -22,7 +22,7 @@ func Explain(g *Game) []Explanation {
 	var out []Explanation
 	for _, r := range g.rules.Count {
 		next := *now
-		next.score, next.ruleName = &Score{}, r.Name
+		next.score = &Score{}
 		r.Do(&next)
 		for _, l := range next.score.Lines {
 			e := Explanation{Line: l, Rule: r.Name}
