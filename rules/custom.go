@@ -168,14 +168,10 @@ func (r *Ruleset) Spec() Spec {
 		s.Pass = r.PassCost
 	}
 	for k, rules := range r.Moves {
-		if len(rules) > 0 {
-			put(&s.Moves, k.String(), names(rules))
-		}
+		put(&s.Moves, k.String(), names(rules))
 	}
 	for k, rules := range r.Settle {
-		if len(rules) > 0 {
-			put(&s.Settle, k.String(), names(rules))
-		}
+		put(&s.Settle, k.String(), names(rules))
 	}
 	for _, f := range r.Say {
 		s.Say = append(s.Say, f.Name)
@@ -204,7 +200,6 @@ func put(m *map[string][]string, k string, v []string) {
 // over lays the changes of s over a base.
 func (s Spec) over(base Spec) Spec {
 	out := s
-	out.Title, out.Note = cmp.Or(s.Title, s.Name), s.Note
 	out.Source = cmp.Or(s.Source, base.Source+", changed")
 	out.Komi = cmp.Or(s.Komi, base.Komi)
 	if s.Start == nil && s.Moves == nil && s.Agreed == nil && s.Count == nil { // one wins and passes as in the base

@@ -119,6 +119,30 @@ func TestVariants(t *testing.T) {
 	}
 }
 
+// What is just as long as it may be is taken, whole and as it was written.
+func TestLongestSpec(t *testing.T) {
+	name := strings.Repeat("x", maxName)
+	if r := custom(t, Spec{Name: name, Base: fmt.Sprintf("%-*s", maxName, "aga"), Title: "Go & <Go>"}); r.ID()[:len(customPrefix)+maxName] != customPrefix+name || !strings.Contains(r.Stored(), "Go & <Go>") {
+		t.Error(r.Stored())
+	}
+	s := longSpec()
+	s.Note = "x"
+	r, err := Custom(s)
+	for _, k := range []string{"delay", "button"} {
+		for ; err != nil && len(s.Moves[k]) > 0; r, err = Custom(s) {
+			s.Moves[k] = s.Moves[k][1:]
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Note = strings.Repeat("x", 1+maxStored-len(r.Stored()))
+	r = custom(t, s)
+	if found, err := Find(r.Stored()); err != nil || len(r.Stored()) != maxStored || found.ID() != r.ID() {
+		t.Errorf("%d bytes: %v", len(r.Stored()), err)
+	}
+}
+
 // The limits of komi are within them.
 func TestLargestKomi(t *testing.T) {
 	for text, want := range map[string]Points{"400": MaxKomi, "-400": -MaxKomi} {
@@ -314,6 +338,7 @@ func TestBadSpecs(t *testing.T) {
 		{Spec{Name: "two\nlines"}, `custom ruleset: name: "two\nlines" is not a name: 1 to 30 lower-case letters, digits and hyphens`},
 		{Spec{Name: "Upper"}, `custom ruleset: name: "Upper" is not a name: 1 to 30 lower-case letters, digits and hyphens`},
 		{Spec{Name: "x", Base: "two-buton"}, `custom ruleset x: base: no such ruleset: "two-buton" (did you mean "two-button"?)`},
+		{Spec{Name: "x", Base: strings.Repeat("two-button ", 3)}, `custom ruleset x: base: no such ruleset: "two-button two-butto…"`},
 		{Spec{Name: "x", Base: "aga", Komi: "6.3"}, `custom ruleset x: komi: 6.3 is not a multiple of ½`},
 		{Spec{Name: "x", Base: "aga", Komi: "401"}, `custom ruleset x: komi: komi is at most 400 points either way`},
 		{Spec{Name: "x", Base: "ultimate", Komi: "½"}, `custom ruleset x: in Ultimate Go the komi is a whole number of stones`},
