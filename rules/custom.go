@@ -313,7 +313,6 @@ func (c *composer) ruleset() *Ruleset {
 		}
 		r.Closing = append(r.Closing, Kind(k))
 	}
-	c.where = ""
 	if c.err == nil {
 		c.whole(r)
 	}

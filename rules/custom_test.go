@@ -125,7 +125,11 @@ func TestLongestSpec(t *testing.T) {
 	if r := custom(t, Spec{Name: name, Base: fmt.Sprintf("%-*s", maxName, "aga"), Title: "Go & <Go>"}); r.ID()[:len(customPrefix)+maxName] != customPrefix+name || !strings.Contains(r.Stored(), "Go & <Go>") {
 		t.Error(r.Stored())
 	}
-	s := longSpec()
+	s := Spec{Name: "x", Base: "aga", Say: slices.Repeat([]string{WhitePassedFirst.Name}, maxRules), Closing: slices.Repeat([]string{"pass"}, maxRules)}
+	if r := custom(t, s); len(r.Say) != maxRules || len(r.Closing) != maxRules {
+		t.Errorf("%d facts and %d turns", len(r.Say), len(r.Closing))
+	}
+	s = longSpec()
 	s.Note = "x"
 	r, err := Custom(s)
 	for _, k := range []string{"delay", "button"} {
@@ -191,6 +195,10 @@ func TestVariantsPlay(t *testing.T) {
 		if r := custom(t, variants[name]); r.Source != want {
 			t.Errorf("%s: the source is %q", name, r.Source)
 		}
+	}
+	agreeing := custom(t, Spec{Name: "x", Base: "tromp-taylor", Settle: map[string][]string{"agree": {AcceptMarks.Name}}})
+	if got := names(agreeing.Settle[Resign]); !slices.Equal(got, []string{ConcedeGame.Name}) {
+		t.Errorf("where players only agree they resign by %q", got)
 	}
 	if r := custom(t, variants["three passes"]); !slices.Equal(r.Closing, []Kind{Pass, Pass, Pass}) {
 		t.Error(r.Closing)
@@ -369,6 +377,8 @@ func TestBadSpecs(t *testing.T) {
 			`custom ruleset x: moves: the game cannot end: no turn has the rule "play stops", as in "when both players have just passed, play stops"`},
 		{Spec{Name: "x", Base: "ultimate", Count: []string{"a prisoner is worth 1"}}, `custom ruleset x: moves: there is a count, but play never stops: no turn has the rule "play stops"`},
 		{Spec{Name: "x", Base: "ultimate", Settle: AGA.Spec().Settle}, `custom ruleset x: moves: play never stops, so settle and agreed must be empty`},
+		{Spec{Name: "x", Base: "ultimate", Settle: map[string][]string{"agree": {AcceptMarks.Name}}}, `custom ruleset x: moves: play never stops, so settle and agreed must be empty`},
+		{Spec{Name: "x", Base: "ultimate", Agreed: AGA.Spec().Agreed[:1]}, `custom ruleset x: moves: play never stops, so settle and agreed must be empty`},
 		{Spec{Name: "x", Base: "ultimate", Moves: map[string][]string{"draw": {}}},
 			`custom ruleset x: moves: the game cannot end: no turn has the rule "play stops", as in "when both players have just passed, play stops"`},
 		{Spec{Name: "x", Base: "aga", Count: []string{}}, `custom ruleset x: moves: play stops, but there is no count`},
@@ -392,6 +402,9 @@ func TestBadSpecs(t *testing.T) {
 		{Spec{Name: "x", Base: "aga", Moves: map[string][]string{"dead": {}}},
 			`custom ruleset x: moves: "dead" is not one of place, pass, accept, button, delay, draw, resign, no-result`},
 		{Spec{Name: "x", Base: "aga", Say: []string{"the point is empty"}}, `custom ruleset x: say: "the point is empty" is not a fact that can be said`},
+		{Spec{Name: "x", Base: "aga", Say: slices.Repeat([]string{WhitePassedFirst.Name}, maxRules+1)}, `custom ruleset x: say: at most 24 facts`},
+		{Spec{Name: "x", Base: "aga", Closing: slices.Repeat([]string{"pass"}, maxRules+1)}, `custom ruleset x: closing: at most 24 turns`},
+		{Spec{Name: "x"}, `custom ruleset x: moves, place: rule 1 must be "only if the point is empty", as in every placement`},
 		{Spec{Name: "x", Base: "aga", Closing: []string{"resign"}}, `custom ruleset x: closing: "resign": only pass and button can close a game`},
 		{Spec{Name: "x", Base: "aga", Title: "two\nlines"}, `custom ruleset x: title: must be one line of text`},
 		{Spec{Name: "x", Base: "aga", Note: strings.Repeat("½", 401)}, `custom ruleset x: note: must have at most 400 characters`},
