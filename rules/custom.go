@@ -387,7 +387,7 @@ func (c *composer) placing(rules []Rule) {
 		c.fail("rule 4 must be %q or %q", Require(HasLiberty).Name, RemoveOwn.Name)
 	}
 	for i, name := range have {
-		if i > 0 && name == PlaceStone.Name && i != 1 || strings.HasSuffix(name, ", "+PlaceStone.Name) {
+		if name == PlaceStone.Name && i != 1 || strings.HasSuffix(name, ", "+PlaceStone.Name) {
 			c.fail("rule %d: a turn places one stone only", i+1)
 		}
 	}
@@ -499,9 +499,7 @@ func (c *composer) rule(s string, p place, depth int) Rule {
 		c.fail("%q does not fit here: it belongs to %s", w.Name, w.places)
 	}
 	c.used[w.Name] = true
-	if w.gives < things && ok {
-		c.gives[w.gives] = true
-	}
+	c.gives[w.gives] = true
 	return w.Rule
 }
 
@@ -582,7 +580,8 @@ func factNames(p place, said bool) []string {
 // didYouMean returns the nearest of the names, if one is near.
 func didYouMean(s string, names []string) string {
 	s = strings.ToLower(s)
-	best, least := "", 0
+	var best string
+	var least int
 	for _, name := range names {
 		if d := Distance(s, strings.ToLower(name)); best == "" || d < least {
 			best, least = name, d

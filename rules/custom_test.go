@@ -122,10 +122,10 @@ func TestVariants(t *testing.T) {
 // What is just as long as it may be is taken, whole and as it was written.
 func TestLongestSpec(t *testing.T) {
 	name := strings.Repeat("x", maxName)
-	if r := custom(t, Spec{Name: name, Base: fmt.Sprintf("%-*s", maxName, "aga"), Title: "Go & <Go>"}); r.ID()[:len(customPrefix)+maxName] != customPrefix+name || !strings.Contains(r.Stored(), "Go & <Go>") {
+	if r := custom(t, Spec{Name: name, Base: fmt.Sprintf("%-*s", maxName, "aga"), Title: "Go  & <Go> "}); r.ID()[:len(customPrefix)+maxName] != customPrefix+name || !strings.Contains(r.Stored(), "Go & <Go>") {
 		t.Error(r.Stored())
 	}
-	s := Spec{Name: "x", Base: "aga", Say: slices.Repeat([]string{WhitePassedFirst.Name}, maxRules), Closing: slices.Repeat([]string{"pass"}, maxRules)}
+	s := Spec{Name: "x", Base: "aga", Moves: map[string][]string{"pass": {HandOverStone.Name, fmt.Sprintf("%-*s", maxRule, When(TwoPasses, StopPlay).Name)}}, Say: slices.Repeat([]string{WhitePassedFirst.Name}, maxRules), Closing: slices.Repeat([]string{"pass"}, maxRules)}
 	if r := custom(t, s); len(r.Say) != maxRules || len(r.Closing) != maxRules {
 		t.Errorf("%d facts and %d turns", len(r.Say), len(r.Closing))
 	}
@@ -232,6 +232,13 @@ func TestSentencesHoldBack(t *testing.T) {
 	if _, err := Replay(taking, Setup{W: 3, H: 3}, moves(t, 3, 3, Black, "pass pass")); err == nil || !strings.Contains(err.Error(), "no button lies on the table") {
 		t.Errorf("a pass that takes a button where there is none: %v", err)
 	}
+	asking, err := compose(Spec{Name: "x", Base: "aga", Moves: map[string][]string{"pass": {"only if White passed first", When(TwoPasses, StopPlay).Name}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Replay(asking, Setup{W: 3, H: 3}, moves(t, 3, 3, Black, "pass")); err == nil || !strings.Contains(err.Error(), "it is not true that White passed first") {
+		t.Errorf("a pass that asks for what is not so: %v", err)
+	}
 	takeBack := TakeBackLastButton.Name
 	stopping := []string{StopPlay.Name, LiftBans.Name, GiveButton.Name}
 	for name, x := range map[string]struct {
@@ -279,6 +286,10 @@ func TestCustomID(t *testing.T) {
 	s.Moves = map[string][]string{"pass": {" a pass hands  the opponent a pass stone. ", "when 3 passes have been made in a row, play stops"}}
 	if custom(t, s).ID() != id {
 		t.Error("blanks, case and full stops make another ruleset")
+	}
+	s.Moves["delay"] = []string{}
+	if custom(t, s).ID() != id {
+		t.Error("a turn that is taken away where there is none makes another ruleset")
 	}
 	whole := custom(t, s).Spec()
 	if custom(t, whole).ID() != id {
