@@ -845,6 +845,45 @@ func TestBounds(t *testing.T) {
 		}
 		refuses(g, turn, want)
 	}
+	for _, made := range []Kind{MarkDead, MarkSeki, Unmark} { // together they are counted
+		marked := *g
+		marked.times = [kinds]int{}
+		marked.times[made] = MaxTurns
+		refuses(&marked, Turn{Kind: MarkDead, By: White, Dead: stone}, ErrTooLong)
+	}
+}
+
+// A game begins on a board, with a komi and stones that can be.
+func TestSetupsThatCannotBe(t *testing.T) {
+	ps := func(names string) []Point { return points(t, 5, 5, names) }
+	for name, x := range map[string]struct {
+		setup Setup
+		want  string
+	}{
+		"no stones":           {Setup{}, ""},
+		"handicap":            {Setup{Black: ps("B2 C3"), Handicap: 2}, ""},
+		"handicap and stones": {Setup{Black: ps("B2 C3 D4"), White: ps("A1"), Handicap: 2}, ""},
+		"highest komi":        {Setup{Komi: MaxKomi}, ""},
+		"lowest komi":         {Setup{Komi: -MaxKomi}, ""},
+		"higher komi":         {Setup{Komi: MaxKomi + Half}, "komi is at most 400 points either way"},
+		"lower komi":          {Setup{Komi: -MaxKomi - Half}, "komi is at most 400 points either way"},
+		"off the board":       {Setup{White: []Point{{5, 0}}}, "a setup stone is not on the board: F1"},
+		"one on another":      {Setup{Black: ps("B2"), White: ps("B2")}, "two setup stones on B2"},
+		"twice the same":      {Setup{Black: ps("B2 B2")}, "two setup stones on B2"},
+		"without a liberty":   {Setup{Black: ps("A1"), White: ps("A2 B1")}, "a setup stone without a liberty: A1"},
+		"handicap of one":     {Setup{Black: ps("B2"), Handicap: 1}, "a handicap is 2 stones or more, and all of them on the board: not 1"},
+		"negative handicap":   {Setup{Black: ps("B2"), Handicap: -1}, "a handicap is 2 stones or more, and all of them on the board: not -1"},
+		"not all of them":     {Setup{Black: ps("B2 C3"), Handicap: 3}, "a handicap is 2 stones or more, and all of them on the board: not 3"},
+	} {
+		x.setup.W, x.setup.H = 5, 5
+		got := ""
+		if _, err := New(&AGA, x.setup); err != nil {
+			got = err.Error()
+		}
+		if got != x.want {
+			t.Errorf("%s: %q, want %q", name, got, x.want)
+		}
+	}
 }
 
 // The game before one that was counted without its dead stones still has them.

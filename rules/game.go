@@ -300,7 +300,6 @@ func (g *Game) build(turns int) *Builder {
 	b := &Builder{now: *g}
 	b.now.log = append(make([]Turn, 0, len(g.log)+turns), g.log...)
 	b.now.situations = append(make([]situation, 0, len(g.situations)+turns), g.situations...)
-	b.now.entries = append(make([]Entry, 0, len(g.entries)+turns/8+8), g.entries...)
 	if g.before != nil {
 		b.before = *g.before
 	}
@@ -358,7 +357,7 @@ func (g *Game) play(t Turn) error {
 		illegal.Err, illegal.Because = err, saying(err.Error())
 		return illegal
 	}
-	if t.Kind >= kinds || t.By != Black && t.By != White {
+	if t.By != Black && t.By != White {
 		return refuse(ErrNoSuchTurn)
 	}
 	if g.phase == Over {

@@ -66,8 +66,25 @@ func TestSiblings(t *testing.T) {
 				t.Fatal(err)
 			}
 			same(t, again, g)
+			if before := again.Before(); before != nil {
+				before.Play(rnd.any(before))
+				same(t, again, g)
+			}
 		}
 	})
+}
+
+// While a game is played on from, the memory behind it belongs to whoever began.
+func TestMemoryBelongsToOne(t *testing.T) {
+	start, err := New(&AGA, Setup{W: 9, H: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := start.Build().Game()
+	first, second := *g, *g
+	if !first.unclip() || second.unclip() {
+		t.Error("two games write to the same memory")
+	}
 }
 
 // A game may be played on from many goroutines at once; each gets a game of its
