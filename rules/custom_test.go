@@ -196,6 +196,13 @@ func TestVariantsPlay(t *testing.T) {
 			t.Errorf("%s: the source is %q", name, r.Source)
 		}
 	}
+	fullPasses, err := compose(Spec{Name: "x", Base: "half-pass", Moves: map[string][]string{"pass": {When(FollowsFullPass, StopPlay).Name, HandOverFullStone.Name, When(WhitePassedFirst, PutInHalfPassZone).Name}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, err := Replay(fullPasses, Setup{W: 5, H: 5}, moves(t, 5, 5, Black, "pass pass")); err != nil || g.Phase() == Playing || g.Holds(White, Territory) != 0 {
+		t.Errorf("a full pass after a full pass: %v", err)
+	}
 	agreeing := custom(t, Spec{Name: "x", Base: "tromp-taylor", Settle: map[string][]string{"agree": {AcceptMarks.Name}}})
 	if got := names(agreeing.Settle[Resign]); !slices.Equal(got, []string{ConcedeGame.Name}) {
 		t.Errorf("where players only agree they resign by %q", got)

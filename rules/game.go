@@ -557,13 +557,11 @@ func (g *Game) Says() []string {
 	if g.phase == Over {
 		return nil
 	}
-	if g.phase == Playing && len(g.rules.Moves[Pass]) > 0 {
-		switch phase, ok := g.try(Turn{Kind: Pass, By: g.toPlay}); {
-		case ok && phase == Over:
-			out = append(out, "one more pass ends the game")
-		case ok && phase == Settling:
-			out = append(out, "one more pass stops play")
-		}
+	switch phase, ok := g.try(Turn{Kind: Pass, By: g.toPlay}); {
+	case ok && phase == Over:
+		out = append(out, "one more pass ends the game")
+	case ok && phase == Settling:
+		out = append(out, "one more pass stops play")
 	}
 	for _, f := range g.rules.Say {
 		if f.Is(g) {
