@@ -203,6 +203,13 @@ func TestVariantsPlay(t *testing.T) {
 	if g, err := Replay(fullPasses, Setup{W: 5, H: 5}, moves(t, 5, 5, Black, "pass pass")); err != nil || g.Phase() == Playing || g.Holds(White, Territory) != 0 {
 		t.Errorf("a full pass after a full pass: %v", err)
 	}
+	early := custom(t, Spec{Name: "x", Base: "territory-1", Moves: map[string][]string{"pass": {
+		When(InFinalStage, HandOverStone).Name, When(PreliminaryEnd, BeginFinalStage).Name, When(FinalStageIsEqual, StopPlay).Name}}})
+	for passes, want := range map[string]Phase{"pass pass": Playing, "pass pass pass": Playing, "pass pass pass pass": Over} {
+		if g, err := Replay(early, Setup{W: 5, H: 5}, moves(t, 5, 5, Black, passes)); err != nil || g.Phase() != want {
+			t.Errorf("%s: %v, %v", passes, g.Phase(), err)
+		}
+	}
 	agreeing := custom(t, Spec{Name: "x", Base: "tromp-taylor", Settle: map[string][]string{"agree": {AcceptMarks.Name}}})
 	if got := names(agreeing.Settle[Resign]); !slices.Equal(got, []string{ConcedeGame.Name}) {
 		t.Errorf("where players only agree they resign by %q", got)

@@ -266,3 +266,10 @@ func (r *Ruleset) allRules() []Rule {
 	}
 	return slices.Concat(all, r.Agreed, r.Count)
 }
+
+// A ruleset without a theorem says nothing of the difference, whatever the area is.
+func TestNoDifference(t *testing.T) {
+	if d, ok := Japanese.Difference(5, 1); d != 0 || ok {
+		t.Errorf("%v, %v", d, ok)
+	}
+}

@@ -137,7 +137,7 @@ var (
 	}}
 	FinalStageIsEqual = Fact{"both players have just passed in the final stage and made equally many turns in it", "", func(g *Game) bool {
 		began := finalStage.of(g)
-		if began.turns == 0 || g.run < 2 || g.turns-began.turns < 2 {
+		if began.turns == 0 || g.run < 2 || g.turns == began.turns {
 			return false
 		}
 		var made [3]int
