@@ -273,3 +273,11 @@ func TestNoDifference(t *testing.T) {
 		t.Errorf("%v, %v", d, ok)
 	}
 }
+
+// A ruleset with a heading that is there and empty has none of the rules under it.
+func TestButWithout(t *testing.T) {
+	r := AGA.But(Ruleset{Settle: map[Kind][]Rule{}, Agreed: []Rule{}, Moves: map[Kind][]Rule{Pass: {}}})
+	if len(r.Settle)+len(r.Agreed) > 0 || r.Has(Pass) || !r.Has(Place) || len(r.Count) == 0 {
+		t.Error(r.Book())
+	}
+}

@@ -89,10 +89,8 @@ func (r Ruleset) But(changes Ruleset) Ruleset {
 }
 
 func merge(a, b map[Kind][]Rule) map[Kind][]Rule {
-	out := make(map[Kind][]Rule, len(a)+len(b))
-	for k, v := range a {
-		out[k] = v
-	}
+	out := map[Kind][]Rule{}
+	maps.Copy(out, a)
 	for k, v := range b {
 		if out[k] = v; len(v) == 0 {
 			delete(out, k)
@@ -111,13 +109,7 @@ type Rule struct {
 }
 
 // As returns the rule in other words: those of the source.
-func (r Rule) As(words string) Rule {
-	do := r.Do
-	return Rule{words, func(g *Game) bool {
-		g.ruleName = words
-		return do(g)
-	}}
-}
+func (r Rule) As(words string) Rule { return Rule{words, r.Do} }
 
 // A Fact is something that can be true of a game. Not is what people are told
 // when it is false and a turn needs it.
