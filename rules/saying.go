@@ -18,7 +18,7 @@ func saying(text string, args ...any) Saying { return Saying{text, args} }
 
 // String returns the text in English.
 func (s Saying) String() string {
-	pairs := make([]string, 0, 2*len(s.Args))
+	var pairs []string
 	for i, a := range s.Args {
 		pairs = append(pairs, "{"+strconv.Itoa(i)+"}", fmt.Sprint(a))
 	}

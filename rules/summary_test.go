@@ -124,6 +124,10 @@ func TestSummariesOfCustomRulesets(t *testing.T) {
 		{Spec{Base: "area-3", Count: names(Area3.Count)}, "Most area wins: your stones and the points they surround.",
 			"A pass is free; the first, if White's, gains one point."},
 		{Spec{Base: "aga", Komi: "0"}, AGA.Aim, AGA.PassCost},
+		{Spec{Base: "tromp-taylor", Count: []string{CountStones.Name}}, "Most points win: stones on the board.", "A pass is free."},
+		{Spec{Base: "tromp-taylor", Count: []string{CountStones.Name, "a pass stone is worth 1"}, Moves: map[string][]string{"pass": {
+			"when White passed first, when 2 passes have been made in a row, a pass gives your opponent a pass stone", "when 4 passes have been made in a row, play stops"}}},
+			"Most points win: stones on the board, pass stones.", "What a pass costs depends on the game."},
 		{Spec{Base: "ultimate"}, Ultimate.Aim, Ultimate.PassCost},
 	} {
 		x.Name = "mine"
@@ -143,6 +147,10 @@ func TestSummariesOfCustomRulesets(t *testing.T) {
 		if explicit := strings.Contains(r.Stored(), `"aim"`); explicit != (r.Aim != r.measuredAim()) {
 			t.Errorf("%v keeps %s", x.Spec, r.Stored())
 		}
+	}
+	// The game that is played for it cannot be played by every ruleset.
+	if r, err := compose(Spec{Name: "mine", Base: "aga", Moves: map[string][]string{"place": append(names(Placement(NewPosition)), "only if White passed first")}}); err != nil || r.PassCost != dependsOnGame {
+		t.Errorf("%q, %v", r.PassCost, err)
 	}
 	if _, err := Custom(Spec{Name: "mine", Base: "aga", Aim: strings.Repeat("long ", 20)}); err == nil || !strings.Contains(err.Error(), "aim: must have at most 80") {
 		t.Error(err)
