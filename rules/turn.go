@@ -81,7 +81,7 @@ func (t Turn) Words() string {
 	}
 	verb := [kinds]string{AcceptSuggestion: "accepts", Button: "plays the button", Delay: "delays", Draw: "declares a draw", Resign: "resigns",
 		MarkDead: "marks %s dead", MarkSeki: "marks %s as seki", Unmark: "marks %s as alive", AcceptScore: "accepts the count", Resume: "resumes play", NoResult: "accepts no result"}[t.Kind]
-	return t.By.String() + " " + strings.Replace(verb, "%s", Names(t.Dead), 1)
+	return t.By.String() + " " + strings.ReplaceAll(verb, "%s", Names(t.Dead))
 }
 
 // tidy drops what the kind of turn does not use and keeps nothing of the
@@ -186,7 +186,7 @@ func (t Thing) Words(n int) string {
 }
 
 // number writes a number as people read it, with a minus sign.
-func number(n int) string { return strings.Replace(strconv.Itoa(n), "-", "−", 1) }
+func number(n int) string { return strings.ReplaceAll(strconv.Itoa(n), "-", "−") }
 
 // Noun returns the word for n of the thing, without the number: "pass stones".
 func (t Thing) Noun(n int) string {
