@@ -219,8 +219,8 @@ func parse(text []byte) (line []node, repairs []Repair, after []byte, err error)
 			}
 			if n := closing(text[i:], depth+missing); n != -1 {
 				after = text[i+n:]
-			} else if n := closing(text[i:], depth); n != -1 && isRoot(text[i+n:]) {
-				after = text[i+n:] // what was opened is the first game
+			} else if rest := text[i+max(closing(text[i:], depth), 0):]; isRoot(rest) {
+				after = rest // what was opened is the first game
 			}
 			return line, append(repairs, names.repairs(turns)...), after, nil
 		case c == ';':
