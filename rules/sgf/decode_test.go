@@ -137,10 +137,13 @@ func TestRepairs(t *testing.T) {
 		"(;SZ[9];B[ee];W[e":                                                      "B place E5 / the record ends before its brackets close",
 		"(;SZ[9];B[ee];PB[x]SZ[9];B[aa])":                                        "B place E5 / the record ends before its brackets close", // another game
 		"(;SZ[9];B[ee];W[gc](;GM[1]SZ[9];B[aa])":                                 "B place E5, W place G7 / the record ends before its brackets close",
+		"(;GM[1];B[ae];W[gc](;GM[1]SZ[9];B[aa])":                                 "B place A15, W place G17 / the record ends before its brackets close",
 		"(;SZ[9];W[ee];GM[1]SZ[9];W[aa])":                                        "W place E5 / the record ends before its brackets close",
 		"(;SZ[9];B[ee];GM[1]W[gc])":                                              "B place E5, W place G7 / ", // which says no more than Go
 		"(;SZ[9];B[ee];PB[x]KM[0]W[gc])":                                         "B place E5, W place G7 / ",
 		"(;PB[x]GM[1];SZ[9]KM[0];B[ee])":                                         "B place E5 / ",
+		"(;B[ee];SZ[9]KM[0];W[gc])":                                              "B place E5, W place G7 / ", // its own, and late
+		"(;GM[1];B[ee];SZ[9]KM[0];W[gc])":                                        "B place E5, W place G7 / ",
 		"(;SZ[9];B[ee](;W[aa])":                                                  "B place E5, W place A9 / ",
 		"(;[ee]SZ[9];B[ee])":                                                     "B place E5 / a value without a property is passed over",
 		"(;SZ[9];B[ee]([gg];W[cc]))":                                             "B place E5, W place C7 / a value without a property is passed over",
