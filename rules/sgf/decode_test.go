@@ -141,6 +141,7 @@ func TestRepairs(t *testing.T) {
 		"(;SZ[9];W[ee];GM[1]SZ[9];W[aa])":                                        "W place E5 / the record ends before its brackets close",
 		"(;SZ[9];B[ee];GM[1]W[gc])":                                              "B place E5, W place G7 / ", // which says no more than Go
 		"(;SZ[9];B[ee];PB[x]KM[0]W[gc])":                                         "B place E5, W place G7 / ",
+		"(;SZ[9];B[ee];PB[x]SZ[9]W[gc])":                                         "B place E5, W place G7 / ",
 		"(;PB[x]GM[1];SZ[9]KM[0];B[ee])":                                         "B place E5 / ",
 		"(;B[ee];SZ[9]KM[0];W[gc])":                                              "B place E5, W place G7 / ", // its own, and late
 		"(;GM[1];B[ee];SZ[9]KM[0];W[gc])":                                        "B place E5, W place G7 / ",

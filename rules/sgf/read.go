@@ -87,12 +87,12 @@ func Read(r io.Reader) (*Record, error) {
 var heads = strings.Fields("AP DT EV GM HA KM PB PW RE RU SZ")
 
 // firstGame cuts a line where another game begins that lacks its bracket, or follows one that
-// lacks its last: at a node with the head of a game, after a turn, that tells again whether this
-// is Go or how large the board is.
+// lacks its last: after a turn, at a node of its own with the head of a game, that tells again
+// whether this is Go or how large the board is.
 func firstGame(line []node) (game []node, another bool) {
 	turns := false
 	for i, n := range line {
-		if turns && n.has("GM", "SZ") {
+		if turns && n.has("GM", "SZ") && !n.has("B", "W", "TB", "TW", "XT", "XD", "XS") {
 			said := slices.DeleteFunc(slices.Clone(heads), func(name string) bool { return !n.has(name) })
 			again := func(before node) bool { return n.has("GM") && before.has("GM") || n.has("SZ") && before.has("SZ") }
 			if len(said) > 1 && slices.ContainsFunc(line[:i], again) {

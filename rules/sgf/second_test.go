@@ -2,6 +2,7 @@ package sgf
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -120,9 +121,30 @@ func second(text string) (g secondGame, ok bool) {
 	return secondLine(line)
 }
 
+// secondHeads are the properties that begin a game, and secondPlays those that go on with one.
+const (
+	secondHeads = " AP DT EV GM HA KM PB PW RE RU SZ "
+	secondPlays = " B W TB TW XT XD XS "
+)
+
 func secondLine(line []secondNode) (g secondGame, ok bool) {
 	first := map[string]string{}
-	for _, n := range line {
+	played := false
+	for i, n := range line {
+		head, again, plays := map[string]bool{}, false, false
+		for _, p := range n {
+			if _, known := first[p[0]]; len(p) > 1 {
+				head[p[0]] = head[p[0]] || strings.Contains(secondHeads, " "+p[0]+" ")
+				again = again || known && (p[0] == "GM" || p[0] == "SZ")
+				plays = plays || strings.Contains(secondPlays, " "+p[0]+" ")
+				played = played || p[0] == "B" || p[0] == "W"
+			}
+		}
+		maps.DeleteFunc(head, func(_ string, is bool) bool { return !is })
+		if played && again && !plays && len(head) > 1 { // another game
+			line = line[:i]
+			break
+		}
 		for _, p := range n {
 			if _, known := first[p[0]]; !known && len(p) > 1 {
 				first[p[0]] = p[1]
