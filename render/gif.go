@@ -56,26 +56,27 @@ func Scenes(g *rules.Game, n Names, first, last int) iter.Seq[Scene] {
 // GIF writes an animation that goes on for ever: each scene for delay
 // milliseconds, the last for hold. Every frame after the first holds only what
 // has changed. Scenes are drawn as they come, so that a long game takes no more
-// memory than a short one.
+// memory than a short one. Another goroutine compresses and writes each frame
+// while the next is being drawn; GIF returns when it has ended.
 func GIF(w io.Writer, scenes iter.Seq[Scene], o Options, delay, hold int) error {
-	var a animation
-	for s := range scenes {
-		if err := a.frame(w, &s, o, delay); err != nil {
-			return err
-		}
+	frames, written := make(chan gifFrame), make(chan error, 1)
+	go func() {
+		defer close(written)
+		written <- writeFrames(w, frames, delay, hold)
+	}()
+	if err := drawFrames(frames, written, scenes, o); err != nil {
+		<-written
+		return err
 	}
-	return a.end(w, hold)
+	return <-written
 }
 
-// An animation is a GIF being written. A frame is held back until it is known
-// whether another follows.
-type animation struct {
-	series series
-	shown  []uint8 // the pixels of the frame before
-	frames int
-	out    bytes.Buffer // the frame held back
-	part   []uint8
-	zip    lzw
+// A gifFrame is what a frame of an animation changes.
+type gifFrame struct {
+	size    image.Point // of the whole picture
+	palette *palette
+	box     image.Rectangle
+	pixels  []uint8 // of the box, row by row
 }
 
 // asBefore is the colour of what a frame leaves as it was.
@@ -83,22 +84,47 @@ const asBefore = 255
 
 var errNoScenes = errors.New("render: an animation of no scenes")
 
-// frame draws a scene and writes the one before.
-func (a *animation) frame(w io.Writer, s *Scene, o Options, delay int) error {
+// drawFrames sends the frames of an animation and closes the channel. It stops
+// where they can no longer be written.
+func drawFrames(frames chan<- gifFrame, written <-chan error, scenes iter.Seq[Scene], o Options) error {
+	defer close(frames)
+	var a animation
+	for s := range scenes {
+		f, err := a.frame(&s, o)
+		if err != nil {
+			return err
+		}
+		select {
+		case frames <- f:
+		case err := <-written:
+			return err
+		}
+	}
+	return nil
+}
+
+// An animation finds the frames of a GIF.
+type animation struct {
+	series series
+	shown  []uint8 // the pixels of the frame before
+	frames int
+	// pixels belong to the frame being drawn and the one being compressed: who
+	// takes a frame is done with the one before.
+	pixels [2][]uint8
+}
+
+// frame draws a scene. The pixels of what it returns are overwritten by the frame
+// after the next.
+func (a *animation) frame(s *Scene, o Options) (gifFrame, error) {
 	if err := a.series.draw(s, o); err != nil {
-		return err
+		return gifFrame{}, err
 	}
 	c := &a.series.canvas
 	if a.frames == 0 {
 		a.shown = make([]uint8, len(c.pix))
-		if err := a.start(w, c); err != nil {
-			return err
-		}
-	} else if err := a.flush(w, delay); err != nil {
-		return err
 	}
 	if len(a.shown) != len(c.pix) {
-		return errors.New("render: all scenes of an animation have one size")
+		return gifFrame{}, errors.New("render: all scenes of an animation have one size")
 	}
 	// The smallest rectangle around what has changed.
 	box := image.Rectangle{}
@@ -111,22 +137,22 @@ func (a *animation) frame(w io.Writer, s *Scene, o Options, delay int) error {
 	if box.Empty() {
 		box = image.Rect(0, 0, 1, 1)
 	}
-	a.part = a.part[:0]
+	pixels := a.pixels[a.frames%2][:0]
 	for y := box.Min.Y; y < box.Max.Y; y++ {
 		at := y*(c.w+1) + 1
 		was := a.shown[at+box.Min.X : at+box.Max.X]
 		for i, v := range c.span(y, box.Min.X, box.Max.X) {
 			if a.frames > 0 && was[i] == v {
-				a.part = append(a.part, asBefore)
+				pixels = append(pixels, asBefore)
 			} else {
-				a.part = append(a.part, v)
+				pixels = append(pixels, v)
 			}
 		}
 		copy(was, c.span(y, box.Min.X, box.Max.X))
 	}
+	a.pixels[a.frames%2] = pixels
 	a.frames++
-	a.compress(box)
-	return nil
+	return gifFrame{c.bounds().Max, c.palette, box, pixels}, nil
 }
 
 // changed narrows a part down to the pixels that differ from what was shown.
@@ -150,14 +176,50 @@ func (a *animation) changed(c *canvas, part image.Rectangle) image.Rectangle {
 	return out
 }
 
-// start writes what stands before the frames.
-func (a *animation) start(w io.Writer, c *canvas) error {
+// writeFrames writes a GIF of the frames until the channel is closed. Each is
+// held back until it is known whether another follows, which decides how many
+// milliseconds it stays.
+func writeFrames(w io.Writer, frames <-chan gifFrame, delay, hold int) error {
+	var zip lzw
+	var held bytes.Buffer
+	n := 0
+	for f := range frames {
+		var err error
+		if n == 0 {
+			err = writeHeader(w, f.size, f.palette)
+		} else {
+			err = writeFrame(w, n, held.Bytes(), delay)
+		}
+		if err != nil {
+			return err
+		}
+		held.Reset()
+		b := append(held.AvailableBuffer(), 0x2C)
+		for _, v := range []int{f.box.Min.X, f.box.Min.Y, f.box.Dx(), f.box.Dy()} {
+			b = binary.LittleEndian.AppendUint16(b, uint16(v))
+		}
+		held.Write(append(b, 0, 8)) // bits of a pixel
+		zip.compress(&held, f.pixels)
+		n++
+	}
+	if n == 0 {
+		return errNoScenes
+	}
+	if err := writeFrame(w, n, held.Bytes(), hold); err != nil {
+		return err
+	}
+	_, err := w.Write([]byte{0x3B})
+	return err
+}
+
+// writeHeader writes what stands before the frames.
+func writeHeader(w io.Writer, size image.Point, p *palette) error {
 	var b []byte
 	b = append(b, "GIF89a"...)
-	b = binary.LittleEndian.AppendUint16(b, uint16(c.w))
-	b = binary.LittleEndian.AppendUint16(b, uint16(c.h))
+	b = binary.LittleEndian.AppendUint16(b, uint16(size.X))
+	b = binary.LittleEndian.AppendUint16(b, uint16(size.Y))
 	b = append(b, 0xF7, 0, 0) // a table of 256 colours for all frames
-	for _, c := range c.palette.colors {
+	for _, c := range p.colors {
 		b = append(b, c.r, c.g, c.b)
 	}
 	b = append(b, "\x21\xFF\x0BNETSCAPE2.0\x03\x01\x00\x00\x00"...) // for ever
@@ -165,26 +227,11 @@ func (a *animation) start(w io.Writer, c *canvas) error {
 	return err
 }
 
-// compress holds a frame back, but for how long it stays.
-func (a *animation) compress(box image.Rectangle) {
-	a.out.Reset()
-	b := a.out.AvailableBuffer()
-	b = append(b, 0x2C)
-	for _, v := range []int{box.Min.X, box.Min.Y, box.Dx(), box.Dy()} {
-		b = binary.LittleEndian.AppendUint16(b, uint16(v))
-	}
-	b = append(b, 0, 8) // bits of a pixel
-	a.out.Write(b)
-	a.zip.compress(&a.out, a.part)
-}
-
-// flush writes the frame held back, which stays for delay milliseconds.
-func (a *animation) flush(w io.Writer, delay int) error {
-	if a.frames == 0 {
-		return errNoScenes
-	}
+// writeFrame writes the nth compressed frame, which stays for delay milliseconds.
+// The first covers everything.
+func writeFrame(w io.Writer, n int, compressed []byte, delay int) error {
 	transparent := byte(1)
-	if a.frames == 1 {
+	if n == 1 {
 		transparent = 0
 	}
 	b := []byte{0x21, 0xF9, 4, 1<<2 | transparent}
@@ -193,15 +240,6 @@ func (a *animation) flush(w io.Writer, delay int) error {
 	if _, err := w.Write(b); err != nil {
 		return err
 	}
-	_, err := w.Write(a.out.Bytes())
-	return err
-}
-
-// end writes the last frame and closes the file.
-func (a *animation) end(w io.Writer, hold int) error {
-	if err := a.flush(w, hold); err != nil {
-		return err
-	}
-	_, err := w.Write([]byte{0x3B})
+	_, err := w.Write(compressed)
 	return err
 }
