@@ -178,9 +178,6 @@ func lookCases(t testing.TB) []pictured {
 	for _, c := range Coordinates() {
 		out = append(out, pictured{"coordinates " + c, capture, Options{Coordinates: c}})
 	}
-	for _, theme := range []string{"wood", "slate"} {
-		out = append(out, pictured{"16 colours " + theme, capture, Options{Theme: theme, Colors: 16}})
-	}
 	return out
 }
 

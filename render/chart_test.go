@@ -45,7 +45,7 @@ func drawnChart(t testing.TB, chart Chart, o Options) image.Image {
 // The charts of testdata/charts are compared pixel by pixel; -update writes them.
 func TestChartGolden(t *testing.T) {
 	for name, o := range map[string]Options{
-		"wood": {}, "wood-light": {Panel: "light", Size: "small"}, "book": {Theme: "book", Size: "small"}, "large": {Theme: "slate", Size: "large", Colors: 16},
+		"wood": {}, "wood-light": {Panel: "light", Size: "small"}, "book": {Theme: "book", Size: "small"}, "large": {Theme: "slate", Size: "large"},
 		"contrast": {Theme: "contrast", Size: "small"},
 	} {
 		file := filepath.Join("testdata", "charts", name+".png")

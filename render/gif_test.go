@@ -135,8 +135,8 @@ func TestGIFErrors(t *testing.T) {
 func BenchmarkGIF(b *testing.B) {
 	g := longGame(b, "two-button")
 	scenes := slices.Collect(Scenes(g, Names{"Aoi", "Marten"}, 0, 250))
-	for _, o := range []Options{{}, {Size: "small"}, {Colors: 16}} {
-		b.Run(o.Size+map[int]string{0: "256", 16: "16"}[o.Colors], func(b *testing.B) {
+	for _, o := range []Options{{}, {Size: "small"}} {
+		b.Run(o.Size, func(b *testing.B) {
 			var out bytes.Buffer
 			for b.Loop() {
 				out.Reset()

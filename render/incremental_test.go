@@ -25,7 +25,7 @@ func games(t testing.TB) map[string][]pictured {
 		{"9x9 two-button upright", play(t, "two-button", k(9, 9, 13), e1+"pass pass dead:J8,J2 agree"), Options{Layout: "portrait", Size: "small"}},
 		{"9x9 half-pass", play(t, "half-pass-agreement", k(9, 9, 0), g1+"pass:B9,D9 accept"), Options{Theme: "book", Size: "small"}},
 		{"13x9 ultimate", random(t, "ultimate", 13, 9, 150, 2), Options{Theme: "contrast", Panel: "light", Size: "small"}},
-		{"9x9 Tromp-Taylor", random(t, "tromp-taylor", 9, 9, 140, 4), Options{Colors: 16, Coordinates: "kanji", Size: "small"}},
+		{"9x9 Tromp-Taylor", random(t, "tromp-taylor", 9, 9, 140, 4), Options{Coordinates: "kanji", Size: "small"}},
 		{"25x25 in small", random(t, "aga", 25, 25, 120, 4), Options{Size: "small"}},
 	} {
 		last := x.g.Turns()
@@ -188,7 +188,7 @@ func TestSeriesOf(t *testing.T) {
 func TestSeriesMemory(t *testing.T) {
 	var c series
 	s := busy(t)
-	for _, o := range []Options{{}, {Colors: 16}} {
+	for _, o := range []Options{{}, {Theme: "book"}} {
 		if err := c.png(&bytes.Buffer{}, &s, o); err != nil {
 			t.Fatal(err)
 		}

@@ -230,7 +230,7 @@ func BenchmarkPicture(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		o    Options
-	}{{"wood, 192 colours", Options{}}, {"wood, 16 colours", Options{Colors: 16}}, {"slate, 255 colours", Options{Theme: "slate"}}, {"book, 16 colours", Options{Theme: "book"}}, {"contrast, 16 colours", Options{Theme: "contrast"}}} {
+	}{{"wood, 192 colours", Options{}}, {"slate, 255 colours", Options{Theme: "slate"}}, {"book, 16 colours", Options{Theme: "book"}}, {"contrast, 16 colours", Options{Theme: "contrast"}}} {
 		all = append(all, &variant{name: "one  " + c.name, draw: func(w io.Writer, _ int) error { return PNG(w, s, c.o) }})
 		all = append(all, &variant{name: "game " + c.name, draw: func(w io.Writer, round int) error { return PNG(w, game[round], c.o) }})
 	}

@@ -31,13 +31,13 @@ func (p *palette) of(c rgb) uint8 {
 
 // newPalette takes the colours that must be exact and then the ways between
 // any two that meet, leaving out what is near to a colour already taken, by
-// about the smallest distance with which maxColors suffice. Where there are to
-// be only 16 the theme has chosen them.
-func newPalette(t *theme, few bool) *palette {
-	exact := t.exact()
-	if few {
+// about the smallest distance with which maxColors suffice. A flat theme names
+// all its colours itself.
+func newPalette(t *theme) *palette {
+	if t.few != nil {
 		return paletteOf(t.few, t.few)
 	}
+	exact := t.exact()
 	ways := t.ways()
 	// Colours that are left out lie in the other's reach: try reaches until
 	// few enough remain.

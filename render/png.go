@@ -22,7 +22,6 @@ type Options struct {
 	Size        string // "small" 720×495, "medium" or "" 960×660, "large" 1440×990 pixels; in portrait 498×798, 664×1064, 996×1596
 	Coordinates string // one of [Coordinates]; "" is "letters"
 	Layout      string // "landscape" or "": the panel beside the board; "portrait": under it
-	Colors      int    // 16 or 256 at most; 0 is 256, or 16 where the theme has no more
 }
 
 // Bounds returns the width and height of the picture in pixels.
@@ -49,7 +48,7 @@ func (k sizeKey) pixels() (w, h int) {
 func (o Options) over(other Options) Options {
 	return Options{
 		Theme: cmp.Or(o.Theme, other.Theme), Panel: cmp.Or(o.Panel, other.Panel), Size: cmp.Or(o.Size, other.Size),
-		Coordinates: cmp.Or(o.Coordinates, other.Coordinates), Layout: cmp.Or(o.Layout, other.Layout), Colors: cmp.Or(o.Colors, other.Colors),
+		Coordinates: cmp.Or(o.Coordinates, other.Coordinates), Layout: cmp.Or(o.Layout, other.Layout),
 	}
 }
 
@@ -81,8 +80,6 @@ func (o Options) complete() (Options, error) {
 		return o, fmt.Errorf("render: no such coordinates: %q", o.Coordinates)
 	case layouts[o.Layout] == nil:
 		return o, fmt.Errorf("render: no such layout: %q", o.Layout)
-	case o.Colors != 0 && o.Colors != 16 && o.Colors != 256:
-		return o, fmt.Errorf("render: a picture has 16 or 256 colours, not %d", o.Colors)
 	}
 	return o, nil
 }

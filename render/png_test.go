@@ -36,13 +36,13 @@ func goldenCases(t testing.TB) []pictured {
 		out = append(out, last[r.Name])
 	}
 	for _, c := range lookCases(t) {
-		if strings.HasPrefix(c.name, "settling") || strings.HasPrefix(c.name, "coordinates") || strings.HasPrefix(c.name, "16") {
+		if strings.HasPrefix(c.name, "settling") || strings.HasPrefix(c.name, "coordinates") {
 			c.o.Size = "small"
 			out = append(out, c)
 		}
 	}
 	for _, c := range nameCases(t) {
-		c.o.Size, c.o.Colors = "small", 16
+		c.o.Size = "small"
 		out = append(out, c)
 	}
 	for _, size := range []string{"medium", "large"} {
@@ -327,18 +327,13 @@ func TestScenesThatCannotBe(t *testing.T) {
 // The colours of areas and of text are exactly those of the theme.
 func TestPalette(t *testing.T) {
 	for l, th := range looks {
-		for _, few := range []bool{false, true} {
-			p := newPalette(th, few)
-			if most := map[bool]int{false: maxColors, true: 16}[few]; p.n > most {
-				t.Errorf("%v: %d colours", l, p.n)
-			}
-			if few && !th.prefersFew {
-				continue
-			}
-			for _, c := range []rgb{th.panel, th.text, th.mark, th.markOnBlack, th.due, th.footer, th.blackTile, th.whiteTile, th.gain, th.loss, th.pill, th.label, th.line, th.banner} {
-				if got := p.colors[p.index(c.r, c.g, c.b)]; !near(got, c, 1) {
-					t.Errorf("%v, few %v: %v is drawn as %v", l, few, c, got)
-				}
+		p := newPalette(th)
+		if p.n > maxColors || th.few != nil && p.n > 16 {
+			t.Errorf("%v: %d colours", l, p.n)
+		}
+		for _, c := range []rgb{th.panel, th.text, th.mark, th.markOnBlack, th.due, th.footer, th.blackTile, th.whiteTile, th.gain, th.loss, th.pill, th.label, th.line, th.banner} {
+			if got := p.colors[p.index(c.r, c.g, c.b)]; !near(got, c, 1) {
+				t.Errorf("%v: %v is drawn as %v", l, c, got)
 			}
 		}
 	}
@@ -346,7 +341,7 @@ func TestPalette(t *testing.T) {
 
 // The table of a palette gives what looking at every colour gives.
 func TestNearest(t *testing.T) {
-	p := newPalette(looks[look{"wood", "dark"}], false)
+	p := newPalette(looks[look{"wood", "dark"}])
 	for i := 0; i < len(p.nearest); i += 7 {
 		c := rgb{uint8(i>>12<<2 | 2), uint8(i>>6<<2 | 2), uint8(i<<2 | 2)}
 		got := p.colors[p.nearest[i]]

@@ -85,7 +85,6 @@ type sprites struct {
 // A backgroundKey identifies a background, a spritesKey a set of sprites.
 type backgroundKey struct {
 	look
-	few bool
 	sizeKey
 }
 
@@ -109,7 +108,7 @@ var spriteCache = struct {
 // spritesFor returns the sprites for a view of w columns and h rows.
 func spritesFor(o Options, w, h int) *sprites {
 	th := looks[look{o.Theme, o.Panel}]
-	gk := backgroundKey{look{o.Theme, o.Panel}, o.Colors == 16 || o.Colors == 0 && th.prefersFew, sizeKey{scales[o.Size], o.Layout}}
+	gk := backgroundKey{look{o.Theme, o.Panel}, sizeKey{scales[o.Size], o.Layout}}
 	key := spritesKey{gk, cellOf(gk.quarter, w, h)}
 	spriteCache.RLock()
 	k := spriteCache.sprites[key]
@@ -129,7 +128,7 @@ func spritesFor(o Options, w, h int) *sprites {
 	pk := gk
 	pk.sizeKey = sizeKey{}
 	if spriteCache.palettes[pk] == nil {
-		spriteCache.palettes[pk] = newPalette(th, gk.few)
+		spriteCache.palettes[pk] = newPalette(th)
 	}
 	if spriteCache.backgrounds[gk] == nil {
 		spriteCache.backgrounds[gk] = newBackground(th, gk.sizeKey, spriteCache.palettes[pk])

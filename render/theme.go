@@ -88,7 +88,6 @@ var book = theme{
 	bowl: hex(0xDDDDDD), bowlRim: hex(0x333333), button: hex(0xFFFFFF), buttonEdge: hex(0x111111),
 	few: []rgb{hex(0x111111), hex(0x222222), hex(0x333333), hex(0x444444), hex(0x555555), hex(0x666666), hex(0x777777), hex(0x888888),
 		hex(0x999999), hex(0xAAAAAA), hex(0xBBBBBB), hex(0xCCCCCC), hex(0xDDDDDD), hex(0xEEEEEE), hex(0xFFFFFF)},
-	prefersFew: true,
 }
 
 // contrast has no two colours beside each other that are hard to tell apart:
@@ -106,7 +105,6 @@ var contrast = theme{
 	bowl: hex(0x222222), bowlRim: hex(0xDADADA), button: hex(0xFFC800), buttonEdge: hex(0x000000),
 	few: []rgb{hex(0x000000), hex(0x222222), hex(0x555555), hex(0x8A8A8A), hex(0xA8A8A8), hex(0xDADADA), hex(0xFFFFFF),
 		hex(0xB07F32), hex(0x584019), hex(0xD8BF99), hex(0x0040B0), hex(0x00235F), hex(0x66C2FF), hex(0x0073E6), hex(0xFFC800), hex(0x806400)},
-	prefersFew: true,
 }
 
 // contrastLight is the panel of contrast where a light one is asked for.
@@ -137,9 +135,6 @@ var looks = map[look]*theme{}
 func init() {
 	add := func(name string, board, dark, light theme, own string) {
 		d, l := board.with(dark), board.with(light)
-		if board.few == nil {
-			d.few, l.few = d.fewOf(), l.fewOf()
-		}
 		looks[look{name, "dark"}], looks[look{name, "light"}] = &d, &l
 		looks[look{name, ""}] = looks[look{name, own}]
 	}
@@ -147,19 +142,6 @@ func init() {
 	add("book", book, bookDark, book, "light")
 	add("slate", slate, darkPanel, lightPanel, "dark")
 	add("contrast", contrast, contrast, contrastLight, "dark")
-}
-
-// fewOf chooses 16 colours of a theme that has more.
-func (t *theme) fewOf() []rgb {
-	middle := t.wood[1].over(t.wood[0], 0.5)
-	last := t.pill
-	if last == t.mark {
-		last = t.faint
-	}
-	return []rgb{
-		t.panel, t.footer, t.text, t.blackStone, t.whiteStone, hex(0xC9C3B8), t.dim,
-		t.wood[0], t.shadow.over(middle, 0.18), t.shadow.over(middle, 0.45), t.line, t.mark, t.markOnBlack, t.due, t.rule, last,
-	}
 }
 
 // Themes returns the names that Options.Theme takes.

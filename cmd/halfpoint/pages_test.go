@@ -42,7 +42,7 @@ var examples = map[string]string{
 const generated = "<!-- Written by go test ./cmd/halfpoint -run TestPages -update; do not edit. -->\n\n"
 
 // mostOfPictures is how many bytes the pictures of all pages may have together.
-const mostOfPictures = 500_000
+const mostOfPictures = 800_000
 
 // example returns the words after "halfpoint score" that show how a ruleset counts,
 // with the record first.
@@ -55,8 +55,7 @@ func recordFile(name string) string {
 }
 
 // drawnEnd returns the end of the example, counted as the score command counts it,
-// as a picture and in words. The picture is as the bot draws it but for fewer
-// colours, which make it a third as long.
+// as a picture and in words.
 func drawnEnd(t *testing.T, r *rules.Ruleset) (render.Scene, *image.Paletted) {
 	t.Helper()
 	words := example(r)
@@ -82,7 +81,7 @@ func drawnEnd(t *testing.T, r *rules.Ruleset) (render.Scene, *image.Paletted) {
 	}
 	scene := render.Of(g, render.Names{Black: rec.Info.Black, White: rec.Info.White})
 	var b bytes.Buffer
-	if err := render.PNG(&b, scene, render.Options{Colors: 16}); err != nil {
+	if err := render.PNG(&b, scene, render.Options{Size: "small"}); err != nil {
 		t.Fatal(err)
 	}
 	decoded, err := png.Decode(&b)
