@@ -233,9 +233,13 @@ func Dispute(in *Input) Step {
 	return s
 }
 
+// leave is the event that ends a branch. Who disputes a count does not accept it, and the
+// branch may show the other player that it is wrong: both have to accept again.
+const leave = "return unaccepted"
+
 func (in *Input) leaveBranch() Step {
 	if in.Position.Branch == 0 {
 		return in.Refuse(say("branch.none", in.number()))
 	}
-	return in.step([]string{"return"}, []text.Message{say("trial.left", named(in.By), in.number())}, nil)
+	return in.step([]string{leave}, []text.Message{say("trial.left", named(in.By), in.number())}, nil)
 }

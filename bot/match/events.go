@@ -87,13 +87,18 @@ var verbs = map[string]verb{
 		f.Branch, f.Asked = e.Seq, nil
 		return f.turn(e, rules.Turn{Kind: rules.Resume, By: colorOf(args)})
 	},
-	// return: the game is as it was when the branch began, marks and all.
-	"return": func(f *folding, e Event, _ string) error {
+	// return unaccepted: the game is as it was when the branch began, marks and all, but
+	// nobody accepts the count any more. Earlier versions wrote "return", after which
+	// acceptances from before the branch still count.
+	"return": func(f *folding, e Event, args string) error {
 		if f.Branch == 0 {
 			return errUnreadable
 		}
 		if err := f.back(f.Branch - 1); err != nil {
 			return err
+		}
+		if args != "" {
+			f.withdraw()
 		}
 		f.Branch, f.Asked = 0, nil
 		return f.tick(e, clock.Event{Kind: clock.Stop})

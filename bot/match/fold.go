@@ -224,6 +224,18 @@ func (f *folding) back(s int) error {
 	return f.restart()
 }
 
+// withdraw removes the acceptances of the count that play has stopped at, if any. The
+// lines must not have been played since they were restored.
+func (f *folding) withdraw() {
+	since := len(f.Lines)
+	for since > 0 && !f.Lines[since-1].Turn.Kind.IsTurn() {
+		since--
+	}
+	f.Lines = slices.Concat(f.Lines[:since], slices.DeleteFunc(slices.Clone(f.Lines[since:]), func(l Line) bool {
+		return l.Turn.Kind == rules.AcceptScore
+	}))
+}
+
 // restart begins the game with the handicap stones that Black has placed.
 func (f *folding) restart() (err error) {
 	if f.begun, f.Placing, err = f.match.begin(f.begun.Rules(), f.Stones); err != nil {

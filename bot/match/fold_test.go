@@ -109,7 +109,7 @@ func (s *scribe) body(p *Position) string {
 	if p != nil && s.IntN(5) == 0 {
 		switch {
 		case p.Branch > 0:
-			return "return"
+			return []string{"return", leave}[s.IntN(2)]
 		case p.Game.Phase() == rules.Settling:
 			return "branch " + player
 		}
@@ -143,7 +143,7 @@ func (s *scribe) body(p *Position) string {
 	}
 	all := []string{
 		"join " + player + " ada", "open", "begin", "sandbox", fmt.Sprintf("comment %d hm", s.IntN(5)), "comment", "comment x",
-		fmt.Sprintf("undo %d", back), fmt.Sprintf("undo %d agreed", back), "undo", "branch " + player, "return",
+		fmt.Sprintf("undo %d", back), fmt.Sprintf("undo %d agreed", back), "undo", "branch " + player, "return", leave,
 		fmt.Sprintf("ask %s undo %d", player, back), "ask " + player + " draw", "ask", "deny", "pause", "unpause", "unpause",
 		fmt.Sprintf("credit %d %d", from.UnixMilli(), from.Add(time.Duration(s.Int64N(int64(24*time.Hour)))).UnixMilli()), "credit 1", "sing", "stone A1",
 	}

@@ -148,7 +148,7 @@ func Adjudicate(in *Input) Step {
 	}
 	d := in.draft()
 	if d.pos.Branch > 0 { // what was tried out decides nothing
-		if err := in.add(&d, "return"); err != nil {
+		if err := in.add(&d, leave); err != nil {
 			return in.Refuse(wrong(err))
 		}
 	}

@@ -194,7 +194,7 @@ func (in *Input) play(turns ...rules.Turn) Step {
 	}
 	g := d.pos.Game
 	if in.Position.Branch > 0 && g.Phase() != rules.Playing && turns[0].Kind != rules.Resign {
-		if err := in.add(&d, "return"); err != nil {
+		if err := in.add(&d, leave); err != nil {
 			return in.Refuse(wrong(err))
 		}
 		return in.end(d, []text.Message{say("trial.ends", in.number(), text.Turn(turns[0]))}, nil)

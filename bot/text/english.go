@@ -247,8 +247,8 @@ var english = map[string]string{
 	// Playing a dispute out.
 	"trial":        "trial, does not count",
 	"trial.begins": "{0} disputes the count: play on in game {1} to see what is dead. These turns are a trial and do not count. {/dispute back:yes} ends it.",
-	"trial.ends":   "Game {0}: {1}, and the trial ends. The count is as it was before: mark with {/dead} what the trial has shown, then both {/accept}.",
-	"trial.left":   "{0} ends the trial in game {1}. The count is as it was before.",
+	"trial.ends":   "Game {0}: {1}, and the trial ends. The marks are as they were before: mark with {/dead} what the trial has shown, then both {/accept}.",
+	"trial.left":   "{0} ends the trial in game {1}. The marks are as they were before. When they are right, both {/accept}.",
 
 	"win":       "{0} wins by {1}",
 	"win.other": "{0} wins",
