@@ -4,6 +4,9 @@ package e2ee
 
 import (
 	"context"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -30,6 +33,11 @@ import (
 //
 // mautrix encrypts and decrypts the backup and marks in its database which session is in
 // which version of it. What goes when is decided here.
+//
+// Anybody who knows the public key of the backup can write an entry into it that decrypts,
+// above all the homeserver; the MAC of the specification says nothing of the entry. So each
+// entry has a MAC of our own, for which one needs the backup's private key. Entries without
+// it, those of other clients and of earlier versions of Halfpoint among them, are ignored.
 
 // keyBackup is the account's present backup.
 type keyBackup struct {
@@ -37,13 +45,41 @@ type keyBackup struct {
 	key     *backup.MegolmBackupKey
 }
 
-// backedUp is what the backup holds of a session: what the specification says, and who has
-// sent the key. A device that knows nobody's devices yet cannot tell from the session
-// whose it is.
+// mark is how the database marks a session that is in the backup with its MAC. Earlier
+// versions marked those that they had uploaded, without one, with the version alone: they
+// are uploaded once more.
+func (b *keyBackup) mark() id.KeyBackupVersion { return b.version + marked }
+
+const marked = " with MAC"
+
+// backedUp is what the backup holds of a session: what the specification says, who has
+// sent the key, and the MAC. A device that knows nobody's devices yet cannot tell from the
+// session whose it is.
 type backedUp struct {
 	backup.MegolmSessionData
 	Source id.UserID `json:"io.github.halfpoint_go.source,omitempty"`
+	MAC    []byte    `json:"io.github.halfpoint_go.mac,omitempty"`
 }
+
+// mac authenticates an entry of the backup, with the place where it belongs.
+func (b *keyBackup) mac(room id.RoomID, session id.SessionID, data backedUp) ([]byte, error) {
+	key, err := hkdf.Key(sha256.New, b.key.Bytes(), nil, "io.github.halfpoint_go.mac of a key backup", sha256.Size)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := json.Marshal([]any{room, session, data.Source, data.Algorithm, data.SenderKey, data.SenderClaimedKeys.Ed25519,
+		data.SessionKey, strings.Join(data.ForwardingKeyChain, " "), data.SharedHistory})
+	if err != nil {
+		return nil, err
+	}
+	h := hmac.New(sha256.New, key)
+	h.Write(whole)
+	return h.Sum(nil), nil
+}
+
+// errNotOurs says that an entry of the backup was written by somebody who does not have
+// its private key, or for another place.
+var errNotOurs = errors.New("no valid MAC: the entry is not of this bot, or of an earlier version of it")
 
 const (
 	backupBatch = 100              // sessions in one upload
@@ -278,7 +314,7 @@ func (m *Machine) upload(ctx context.Context) error {
 	to := m.backup.Load()
 	for to != nil {
 		var some []*crypto.InboundGroupSession
-		err := m.store().GetGroupSessionsWithoutKeyBackupVersion(ctx, to.version).Iter(func(s *crypto.InboundGroupSession) (bool, error) {
+		err := m.store().GetGroupSessionsWithoutKeyBackupVersion(ctx, to.mark()).Iter(func(s *crypto.InboundGroupSession) (bool, error) {
 			some = append(some, s)
 			return len(some) < backupBatch, nil
 		})
@@ -301,7 +337,7 @@ func (m *Machine) upload(ctx context.Context) error {
 		if _, err := m.Client.PutKeysInBackup(ctx, to.version, request); err != nil {
 			return fmt.Errorf("upload keys: %w", err)
 		}
-		if err := m.markBackedUp(ctx, some, to.version); err != nil {
+		if err := m.markBackedUp(ctx, some, to.mark()); err != nil {
 			return fmt.Errorf("mark keys as backed up: %w", err)
 		}
 		m.Log.Debug("encryption: keys backed up", "keys", len(some), "version", to.version)
@@ -320,21 +356,27 @@ func (b *keyBackup) seal(s *crypto.InboundGroupSession) (data mautrix.ReqKeyBack
 	if len(chain) == 0 || len(chain) == 1 && chain[0] == "" {
 		chain = []string{}
 	}
-	sealed, err := backup.EncryptSessionData(b.key, backedUp{MegolmSessionData: backup.MegolmSessionData{
+	entry := backedUp{MegolmSessionData: backup.MegolmSessionData{
 		Algorithm: id.AlgorithmMegolmV1, ForwardingKeyChain: chain, SenderKey: s.SenderKey, SessionKey: string(key),
 		SenderClaimedKeys: backup.SenderClaimedKeys{Ed25519: s.SigningKey}, SharedHistory: s.SharedHistory,
-	}, Source: s.SourceUser})
+	}, Source: s.SourceUser}
+	if entry.MAC, err = b.mac(s.RoomID, s.ID(), entry); err != nil {
+		return data, err
+	}
+	sealed, err := backup.EncryptSessionData(b.key, entry)
 	if err != nil {
 		return data, err
 	}
-	data = mautrix.ReqKeyBackupData{FirstMessageIndex: int(first), ForwardedCount: len(chain)}
+	// Of two entries for a session homeservers keep the verified one, so this replaces one
+	// without a MAC.
+	data = mautrix.ReqKeyBackupData{FirstMessageIndex: int(first), ForwardedCount: len(chain), IsVerified: true}
 	data.SessionData, err = json.Marshal(sealed)
 	return data, err
 }
 
 // markBackedUp marks sessions as uploaded. mautrix marks by id; a better key that has
 // come since for the same session is not marked.
-func (m *Machine) markBackedUp(ctx context.Context, uploaded []*crypto.InboundGroupSession, version id.KeyBackupVersion) error {
+func (m *Machine) markBackedUp(ctx context.Context, uploaded []*crypto.InboundGroupSession, mark id.KeyBackupVersion) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.transaction(ctx, func(ctx context.Context) error {
@@ -346,7 +388,7 @@ func (m *Machine) markBackedUp(ctx context.Context, uploaded []*crypto.InboundGr
 			if now == nil || now.Internal.FirstKnownIndex() != s.Internal.FirstKnownIndex() {
 				continue
 			}
-			if err := m.store().SetGroupSessionKeyBackupVersion(ctx, s.ID(), version); err != nil {
+			if err := m.store().SetGroupSessionKeyBackupVersion(ctx, s.ID(), mark); err != nil {
 				return err
 			}
 		}
@@ -390,7 +432,7 @@ func (m *Machine) fetch(ctx context.Context, want wanted) error {
 	m.later.worked(unanswered{want})
 	session, err := m.unseal(ctx, from, want, answer.SessionData)
 	if err != nil {
-		m.Log.Warn("encryption: key in the backup unusable", "room", want.room, "session", want.session, "err", err)
+		m.Log.Warn("encryption: key in the key backup ignored", "room", want.room, "session", want.session, "err", err)
 		m.later.failed(want, m.now())
 		return nil
 	}
@@ -423,8 +465,13 @@ func (m *Machine) unseal(ctx context.Context, from *keyBackup, want wanted, data
 		if err != nil {
 			return err
 		}
+		if mac, err := from.mac(want.room, want.session, *data); err != nil {
+			return err
+		} else if data.Source == "" || !hmac.Equal(mac, data.MAC) {
+			return errNotOurs
+		}
 		data.ForwardingKeyChain = slices.DeleteFunc(data.ForwardingKeyChain, func(key string) bool { return key == "" })
-		s, err = m.olm().ImportRoomKeyFromBackupWithoutSaving(ctx, from.version, want.room, nil, want.session, &data.MegolmSessionData)
+		s, err = m.olm().ImportRoomKeyFromBackupWithoutSaving(ctx, from.mark(), want.room, nil, want.session, &data.MegolmSessionData)
 		if err != nil {
 			return err
 		}

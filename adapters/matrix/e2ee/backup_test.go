@@ -41,7 +41,7 @@ func (p *peer) unsavedKeys() (n int) {
 	p.t.Helper()
 	version := id.KeyBackupVersion("")
 	if b := p.backup.Load(); b != nil {
-		version = b.version
+		version = b.mark()
 	}
 	if err := p.db.QueryRow(ctx, "SELECT COUNT(*) FROM crypto_megolm_inbound_session WHERE key_backup_version <> $1", version).Scan(&n); err != nil {
 		p.t.Fatal(err)
@@ -399,12 +399,165 @@ func TestNonsenseInTheBackup(t *testing.T) {
 		} {
 			bot.loses(s)
 			if _, err := bot.client.PutKeysInBackup(ctx, mine.version, &mautrix.ReqKeyBackup{Rooms: map[id.RoomID]mautrix.ReqRoomKeyBackup{
-				room: {Sessions: map[id.SessionID]mautrix.ReqKeyBackupData{session: {IsVerified: true, FirstMessageIndex: -n, SessionData: json.RawMessage(data)}}},
+				room: {Sessions: map[id.SessionID]mautrix.ReqKeyBackupData{session: {IsVerified: true, FirstMessageIndex: -n - 1, SessionData: json.RawMessage(data)}}},
 			}}); err != nil {
 				t.Fatal(err)
 			}
 			bot.backsUp(recoveryKey)
 			bot.cannotRead(place)
 		}
+	})
+}
+
+// puts writes an entry for a session into the bot's backup, as the homeserver can.
+func (p *peer) puts(in *keyBackup, verified bool, room id.RoomID, session id.SessionID, entry any) {
+	p.t.Helper()
+	sealed, err := backup.EncryptSessionDataWithPubkey(in.key.PublicKey(), entry)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	data, err := json.Marshal(sealed)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if _, err := p.client.PutKeysInBackup(ctx, in.version, &mautrix.ReqKeyBackup{Rooms: map[id.RoomID]mautrix.ReqRoomKeyBackup{
+		room: {Sessions: map[id.SessionID]mautrix.ReqKeyBackupData{session: {IsVerified: verified, SessionData: data}}},
+	}}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// entry returns what a backup holds of the session of an event, without its MAC.
+func (p *peer) entry(evt *event.Event) (entry backedUp) {
+	p.t.Helper()
+	_, sealed, err := sealedOf(evt)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	s, err := p.store().GetGroupSession(ctx, evt.RoomID, sealed.SessionID)
+	if err != nil || s == nil {
+		p.t.Fatalf("no session: %v", err)
+	}
+	key, err := s.Internal.Export(s.Internal.FirstKnownIndex())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	entry.Algorithm, entry.ForwardingKeyChain, entry.SenderKey, entry.SessionKey = id.AlgorithmMegolmV1, []string{}, s.SenderKey, string(key)
+	entry.SenderClaimedKeys.Ed25519, entry.Source = s.SigningKey, s.SourceUser
+	return entry
+}
+
+// A homeserver has the public key of the backup. It puts a session of its own there, as
+// Anna's, and sends what it has written with that in her name. Nobody believes it, nor an
+// entry that the bot has made for another room.
+func TestForgedKeyInTheBackup(t *testing.T) {
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		anna, bot, room := pair(t, s)
+		eve := newPeer(t, s, s.URL, s.Register(t, "Eve"))
+		anna.brings(room, eve)
+		eve.awaits("her joining", func() bool { return eve.state.IsInRoom(ctx, room, bot.user.ID) })
+		recoveryKey := bot.signs()
+		place := anna.say(room, "!place D4")
+		bot.reads(place, "!place D4")
+		bot.saves()
+		in := bot.backup.Load()
+		forged := *eve.await(eve.say(room, "!resign confirm:yes"))
+		forged.Sender = anna.user.ID
+		session := parsed(t, &forged).SessionID
+		theirs, hers := eve.entry(&forged), bot.entry(bot.events[place])
+		other, err := backup.NewMegolmBackupKey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		with := func(f func(*backedUp)) backedUp {
+			e := theirs
+			e.SenderKey, e.SenderClaimedKeys, e.Source = hers.SenderKey, hers.SenderClaimedKeys, anna.user.ID
+			f(&e)
+			return e
+		}
+		mac := func(b *keyBackup, room id.RoomID, e backedUp) []byte {
+			sum, err := b.mac(room, session, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return sum
+		}
+		// In a version of its own each, for homeservers keep the first entry of a kind.
+		fresh := func() *keyBackup {
+			made, err := bot.client.CreateKeyBackupVersion(ctx, &mautrix.ReqRoomKeysVersionCreate[backup.MegolmAuthData]{
+				Algorithm: id.KeyBackupAlgorithmMegolmBackupV1, AuthData: backup.MegolmAuthData{PublicKey: id.Ed25519(publicOf(in.key))}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return &keyBackup{made.Version, in.key}
+		}
+		for name, entry := range map[string]backedUp{
+			"without a MAC":                    with(func(*backedUp) {}),
+			"without a MAC, by another client": with(func(e *backedUp) { e.Source = "" }),
+			"by another key":                   with(func(e *backedUp) { e.MAC = mac(&keyBackup{key: other}, room, *e) }),
+			"for another room":                 with(func(e *backedUp) { e.MAC = mac(in, "!other:halfpoint.test", *e) }),
+			"of another sender":                with(func(e *backedUp) { e.MAC = mac(in, room, theirs) }),
+			"of nobody":                        with(func(e *backedUp) { e.Source = ""; e.MAC = mac(in, room, *e) }),
+		} {
+			bot.loses(s)
+			bot.puts(fresh(), true, room, session, entry)
+			bot.backsUp(recoveryKey)
+			if plain, err := bot.Decrypt(ctx, &forged); !errors.As(err, new(ErrNoKey)) {
+				t.Errorf("%s: %v, %v", name, plain, err)
+			}
+		}
+		// With the MAC it is believed: the test would notice if nothing were.
+		bot.loses(s)
+		bot.puts(fresh(), true, room, session, with(func(e *backedUp) { e.MAC = mac(in, room, *e) }))
+		bot.backsUp(recoveryKey)
+		if _, err := bot.Decrypt(ctx, &forged); err != nil {
+			t.Errorf("with the right MAC: %v", err)
+		}
+	})
+}
+
+// What an earlier version has put into the backup has no MAC. The bot stores its own keys
+// there once more, so that a new device can read them, and drops those that it took from
+// there unproven.
+func TestBackupOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		anna, bot, room := pair(t, s)
+		recoveryKey := bot.signs()
+		place := anna.say(room, "!place D4")
+		bot.reads(place, "!place D4")
+		bot.saves()
+		evt := bot.events[place]
+		session, entry, before := parsed(t, evt).SessionID, bot.entry(evt), *bot.backup.Load()
+		made, err := bot.client.CreateKeyBackupVersion(ctx, &mautrix.ReqRoomKeysVersionCreate[backup.MegolmAuthData]{
+			Algorithm: id.KeyBackupAlgorithmMegolmBackupV1, AuthData: backup.MegolmAuthData{PublicKey: id.Ed25519(publicOf(before.key))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := bot.Close(); err != nil {
+			t.Fatal(err)
+		}
+		earlier := func(source id.KeySource) {
+			t.Helper()
+			if _, err := bot.db.Exec(ctx, "UPDATE crypto_megolm_inbound_session SET key_backup_version=$1, key_source=$2", made.Version, source); err != nil {
+				t.Fatal(err)
+			}
+		}
+		bot.puts(&keyBackup{made.Version, before.key}, false, room, session, entry)
+		earlier(id.KeySourceDirect)
+		bot.open()
+		bot.backsUp(recoveryKey)
+		bot.saves()
+		bot.loses(s)
+		bot.backsUp(recoveryKey)
+		bot.reads(place, "!place D4")
+
+		if err := bot.Close(); err != nil {
+			t.Fatal(err)
+		}
+		earlier(id.KeySourceBackup)
+		bot.open()
+		bot.cannotRead(place)
 	})
 }

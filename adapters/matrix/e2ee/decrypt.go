@@ -26,20 +26,8 @@ func (m *Machine) Decrypt(ctx context.Context, evt *event.Event) (*event.Event, 
 		}
 		plain, err = m.decrypt(ctx, evt) // also if it was not asked: another call may just have done so
 	}
-	if errors.Is(err, errUnknownDevice) && m.later.due(evt.Sender, m.now()) {
-		if got, err := m.fetchKeys(ctx, []id.UserID{evt.Sender}); err != nil {
-			return nil, fmt.Errorf("decrypt: %w", err)
-		} else if _, ok := got[evt.Sender]; !ok {
-			m.later.failed(evt.Sender, m.now())
-		}
-		plain, err = m.decrypt(ctx, evt)
-	}
 	return plain, err
 }
-
-// errUnknownDevice says that a key from the backup is of a device that nobody is known to
-// have.
-var errUnknownDevice = fmt.Errorf("%w: its device is not known", ErrNotTheirs)
 
 // decrypt decrypts an event with the keys that are here.
 func (m *Machine) decrypt(ctx context.Context, evt *event.Event) (*event.Event, error) {
@@ -117,13 +105,6 @@ func (m *Machine) checkSender(ctx context.Context, sender id.UserID, room id.Roo
 	}
 	if group.SourceUser == sender {
 		return nil
-	}
-	if group.SourceUser == "" { // from a backup, where another client has put it
-		device, err := m.store().FindDeviceByKey(ctx, sender, group.SenderKey)
-		if m.store().note(err) != nil || device != nil {
-			return err
-		}
-		return errUnknownDevice
 	}
 	return ErrNotTheirs
 }

@@ -146,6 +146,17 @@ func (m *Machine) load(ctx context.Context, first bool) error {
 	if err := olm.Load(ctx); err != nil {
 		return fmt.Errorf("read the device's keys: %w", err)
 	}
+	if first {
+		// Earlier versions believed whatever the backup said of a key. Whose such a key is
+		// nobody knows; its sender is asked for it when it is needed.
+		res, err := s.DB.Exec(ctx, "DELETE FROM crypto_megolm_inbound_session WHERE key_source=$1 AND key_backup_version NOT LIKE $2", id.KeySourceBackup, "%"+marked)
+		if err != nil {
+			return fmt.Errorf("drop unproven keys of the key backup: %w", err)
+		}
+		if n, err := res.RowsAffected(); err == nil && n > 0 {
+			m.Log.Info("encryption: dropped keys that an earlier version took from the key backup without proof", "keys", n)
+		}
+	}
 	olm.GetAccount().Keys() // worked out at the first call, without a lock
 	m.current.Store(&parts{s, olm})
 	return nil
