@@ -41,6 +41,10 @@ func PerMinute(n, atOnce int, told float64) *Limit {
 	return newLimit(float64(min(atOnce, n)), float64(n)/60, told)
 }
 
+// New returns a limit of atOnce requests at the same time, and of perMinute later on, for
+// [Limit.Spend].
+func New(atOnce, perMinute float64) *Limit { return newLimit(atOnce, perMinute/60, 0) }
+
 func (l *Limit) fallen(v level, now time.Time) float64 {
 	return max(0, v.high-now.Sub(v.at).Seconds()*l.perSecond)
 }
@@ -49,14 +53,7 @@ func (l *Limit) fallen(v level, now time.Time) float64 {
 func (l *Limit) Take(key string, now time.Time) Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now.Sub(l.swept) > time.Minute {
-		l.swept = now
-		for k, v := range l.used {
-			if l.fallen(v, now) == 0 {
-				delete(l.used, k)
-			}
-		}
-	}
+	l.sweep(now)
 	high := l.fallen(l.used[key], now) + 1
 	l.used[key] = level{min(high, l.atOnce+l.told+1), now} // so that persistent people need not wait longer than others
 	switch {
@@ -66,4 +63,40 @@ func (l *Limit) Take(key string, now time.Time) Verdict {
 		return TooMuch
 	}
 	return Ignored
+}
+
+// Spend counts n more requests with a key, or as many units of something, if the limit
+// allows them all, and returns 0. Otherwise it counts nothing and returns after how long
+// they would be allowed. Spending -n takes n back. A limit that is nil allows everything.
+func (l *Limit) Spend(key string, n float64, now time.Time) (wait time.Duration) {
+	if l == nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sweep(now)
+	before := l.fallen(l.used[key], now)
+	high := max(0, before+n)
+	switch {
+	case high == 0:
+		delete(l.used, key)
+	case n < 0, high <= l.atOnce, before == 0: // what is more than the limit at once has to wait until all is free
+		l.used[key] = level{high, now}
+	default:
+		return time.Duration(min(high-l.atOnce, before) / l.perSecond * float64(time.Second))
+	}
+	return 0
+}
+
+// sweep forgets the keys that have fallen to 0, once a minute. The caller holds l.mu.
+func (l *Limit) sweep(now time.Time) {
+	if now.Sub(l.swept) <= time.Minute {
+		return
+	}
+	l.swept = now
+	for k, v := range l.used {
+		if l.fallen(v, now) == 0 {
+			delete(l.used, k)
+		}
+	}
 }

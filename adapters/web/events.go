@@ -41,6 +41,15 @@ const (
 	maxBacklog        = 16 << 20 // bytes
 	maxBacklogEntries = 4096
 
+	// The transcripts keep their newest maxTranscript bytes. They are trimmed at the start
+	// and whenever they have grown by trimEvery.
+	maxTranscript = 64 << 20
+	trimEvery     = 1 << 20
+
+	// A new page sees the boards of this many unfinished games, however long ago they
+	// were shown.
+	maxBoards = 50
+
 	// Names may change, and people be forgotten: nothing that was drawn or made ready
 	// is kept longer than this.
 	keptFor = 10 * time.Minute
@@ -63,7 +72,14 @@ func (s *server) publish(ctx context.Context) {
 	limiter := rate.NewLimiter(flushRate, flushBurst)
 	old := time.NewTicker(keptFor)
 	defer old.Stop()
+	s.grown.Store(trimEvery)
 	for {
+		if s.grown.Load() >= trimEvery {
+			s.grown.Store(0)
+			if err := s.cfg.Log.Trim(ctx, maxTranscript); err != nil && ctx.Err() == nil {
+				s.log.Error("trimming the transcript failed, will retry when it has grown", "error", err)
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -454,6 +470,14 @@ func (s *server) missed(ctx context.Context, st *stream, at place, resumed bool,
 	if len(all) == catchUp {
 		frames, _, err = s.missed(ctx, st, place{}, false, upTo)
 		return frames, true, err
+	}
+	if limit == history && len(all) == history {
+		boards, err := s.cfg.Log.Boards(ctx, match.Room{Platform: platform, Channel: channel}, maxBoards)
+		if err != nil {
+			return nil, false, err
+		}
+		boards = slices.DeleteFunc(boards, func(m outbox.Message) bool { return m.N >= all[0].N })
+		all = append(boards, all...)
 	}
 	s.mu.Lock()
 	own, since := st.own, st.since

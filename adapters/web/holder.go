@@ -100,15 +100,16 @@ func (s *server) openSeats(ctx context.Context) error {
 
 // admit lets a browser act as somebody, and takes the name or seat for it if that
 // is free. Otherwise it returns the problem. A client without cookies may act in
-// a seat that is free, and does not keep it.
-func (s *server) admit(ctx context.Context, who outbox.User, browser string) (problem, error) {
+// a seat that is free, and does not keep it. New names count against the limits of c, which
+// came without a secret if browser has just been given one.
+func (s *server) admit(ctx context.Context, who outbox.User, browser string, c client) (problem, error) {
 	switch {
 	case who == onlooker:
 		return nil, nil
 	case s.seats[who.ID] != nil:
 		return s.takeSeat(ctx, who, browser)
 	default:
-		return s.takeName(ctx, who, browser)
+		return s.takeName(ctx, who, browser, c)
 	}
 }
 
@@ -143,7 +144,7 @@ func (s *server) takeSeat(ctx context.Context, who outbox.User, browser string) 
 	return nil, err
 }
 
-func (s *server) takeName(ctx context.Context, who outbox.User, browser string) (problem, error) {
+func (s *server) takeName(ctx context.Context, who outbox.User, browser string, c client) (problem, error) {
 	if browser == "" {
 		return problem{wordNameTaken}, nil
 	}
@@ -167,6 +168,9 @@ func (s *server) takeName(ctx context.Context, who outbox.User, browser string) 
 		if mine.Since, err = s.cfg.Log.Last(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if wait, _ := s.limits.names.spend(c, 1, s.cfg.Now()); wait > 0 {
+		return problem{wordNames, strconv.Itoa(max(2, int(math.Ceil(wait.Minutes()))))}, nil
 	}
 	h, err = s.cfg.Log.Hold(ctx, mine, "")
 	if err != nil {

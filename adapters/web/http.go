@@ -137,11 +137,11 @@ func (s *server) handler() http.Handler {
 	for _, name := range []string{"room.css", "room.js", "icon.svg"} {
 		mux.HandleFunc("GET /"+name, asset(name))
 	}
-	mux.HandleFunc("GET /events", s.events)
-	mux.HandleFunc("GET /suggest", s.suggest)
-	mux.HandleFunc("GET /picture/{game}/{seq}", s.picture)
-	mux.HandleFunc("GET /answer/{key}/picture.png", s.answerPicture)
-	mux.HandleFunc("GET /answer/{key}/{file}", s.answerFile)
+	mux.HandleFunc("GET /events", s.reading(streamReads, s.events))
+	mux.HandleFunc("GET /suggest", s.reading(1, s.suggest))
+	mux.HandleFunc("GET /picture/{game}/{seq}", s.reading(1, s.picture))
+	mux.HandleFunc("GET /answer/{key}/picture.png", s.reading(1, s.answerPicture))
+	mux.HandleFunc("GET /answer/{key}/{file}", s.reading(1, s.answerFile))
 	mux.HandleFunc("POST /ask", s.ask)
 	mux.HandleFunc("GET /owner", s.ownerForm)
 	mux.HandleFunc("POST /owner", s.ownerSubmit)
@@ -247,6 +247,7 @@ type submission struct {
 
 	lang    string // of the browser
 	browser string // hash of its secret
+	client  client // whose limits count; without a secret if the browser has only now been given one
 	owner   bool   // somebody gave the owner token in it
 }
 
@@ -266,7 +267,11 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Only application/json is taken here.", http.StatusUnsupportedMediaType)
 		return
 	}
-	var sub submission
+	sub := submission{client: clientOf(r), lang: browserLanguage(r)}
+	if wait, others := s.afford(r, sub.client); wait > 0 {
+		slowDown(w, sub.lang, wait, others)
+		return
+	}
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&sub); err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
@@ -284,7 +289,7 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	// id.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), askTime)
 	defer cancel()
-	sub.lang, sub.browser, sub.owner = browserLanguage(r), browserOf(r), s.owner(r)
+	sub.browser, sub.owner = sub.client.browser, s.owner(r)
 	if sub.browser == "" && strings.HasPrefix(sub.Seat, "name:") {
 		sub.browser = introduce(w, r)
 	}
@@ -300,12 +305,24 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	reply(w, a)
 }
 
+// afford counts a submission against the limits of a client, before it is read.
+func (s *server) afford(r *http.Request, c client) (wait time.Duration, others bool) {
+	n := 1.
+	if c.browser == "" {
+		n = strangersPay
+	}
+	if wait, others = s.limits.requests.spend(c, n, s.cfg.Now()); wait == 0 {
+		wait, others = s.limits.bytes.spend(c, float64(max(r.ContentLength, 0)), s.cfg.Now())
+	}
+	return wait, others
+}
+
 // submit carries out a submission. After an error it may be sent again.
 func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
-	who, problem := userOf(sub.Seat)
+	who, noSeat := userOf(sub.Seat)
 	lang := func() string { return s.languageOf(ctx, who, sub.lang) } // for what the room itself says
-	if problem != "" {
-		return s.refusal(bot.Translated(lang(), problem)), nil
+	if noSeat != "" {
+		return s.refusal(bot.Translated(lang(), noSeat)), nil
 	}
 	if utf8.RuneCountInString(sub.Text) > maxText {
 		return s.refusal(bot.Translated(lang(), wordTooLong, strconv.Itoa(maxText))), nil
@@ -333,13 +350,18 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 			return s.refusal(bot.Explain(err, lang())), nil
 		}
 	}
-	switch problem, err := s.admit(ctx, who, sub.browser); {
+	why, err := s.admit(ctx, who, sub.browser, sub.client)
+	if why == nil && err == nil && who == onlooker && slices.Contains(seated, req.Command) {
+		why = problem{wordOnlooker}
+	}
+	if why == nil && err == nil {
+		why, err = s.affords(ctx, sub.client, req.Command)
+	}
+	switch {
 	case err != nil:
 		return answer{}, err
-	case problem != nil:
-		return s.refusal(bot.Translated(lang(), problem[0], problem[1:]...)), nil
-	case who == onlooker && slices.Contains(seated, req.Command):
-		return s.refusal(bot.Translated(lang(), wordOnlooker)), nil
+	case why != nil:
+		return s.refusal(bot.Translated(lang(), why[0], why[1:]...)), nil
 	}
 	sayLine := func() error { // beside no turn
 		_, err := s.say(ctx, outbox.Message{Key: req.ID, Room: line.Room, At: line.At, From: line.From, Text: line.Text})
@@ -367,12 +389,19 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	if line.Text != "" {
 		req.Typed = &line
 	}
-	got, err := s.service.Ask(ctx, req)
+	var got bot.Answer
+	err = s.work(ctx, req.Command, func() error {
+		got, err = s.service.Ask(ctx, req)
+		return err
+	})
 	if err != nil {
 		return answer{}, err
 	}
 	if got.Moderators {
 		got.Text = bot.Translated(lang(), wordModerator, got.Text)
+	}
+	if req.Typed != nil {
+		s.grow(outbox.Message{Text: line.Text})
 	}
 	answered := outbox.Message{Key: req.ID + ":answer", Room: channel, At: s.cfg.Now(), Text: bot.Named(got.Text), Controls: got.Controls, File: got.File}
 	if req.Forgets() {
@@ -434,6 +463,7 @@ func (s *server) showPosts(ctx context.Context, posts []outbox.Post, err error) 
 	for _, p := range posts {
 		if err == nil {
 			m := s.line(p)
+			s.grow(m)
 			p.Message = &m
 			err = s.service.Settle(ctx, p, "")
 		}
@@ -472,6 +502,12 @@ const (
 	wordNameTaken = "That name belongs to another browser. Choose another name."
 	wordAlike     = "That name looks like somebody else's. Choose another name."
 	wordFailed    = "Something went wrong here, and nothing is known to have been done."
+	wordFast      = "You are sending too fast. Wait {0} seconds."
+	wordCrowd     = "Too much comes from your network just now. Wait {0} seconds."
+	wordNames     = "Many new names were taken here just now. Take the next one in {0} minutes, or use one that you have."
+	wordGames     = "Many games were opened here just now. Open the next one in {0} seconds."
+	wordOpen      = "You have {0} unfinished games in this browser. Finish or cancel some before you open another."
+	wordCostly    = "That takes me a while, and I was asked for much of it just now. Ask again in {0} seconds."
 	wordOldName   = "That name was used here before. Ask a moderator to release it for you."
 )
 

@@ -24,6 +24,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -46,6 +47,8 @@ type Config struct {
 	Log        Store            // keeps the transcript
 	Hosts      []string         // names by which others reach the room, beside the loopback ones: "go.example.org"
 	OwnerToken bot.Secret       // makes somebody a moderator; empty: nobody is, and only this machine gets in
+	Person     int              // requests a minute of one person on other platforms, from which the limits follow; 0: 60
+	Channel    int              // and of all in a channel; 0: 120
 	Ready      func(url string) // called when the room answers; may be nil
 	Logger     *slog.Logger     // nil logs nothing
 	Now        func() time.Time // when things are said; nil: time.Now
@@ -61,6 +64,14 @@ type Store interface {
 	Known(ctx context.Context, who outbox.User, where match.Room, request string) (bot.Known, error)
 	// Match returns a game and its events, or bot.ErrNotFound.
 	Match(ctx context.Context, id match.GameID) (match.Match, []match.Event, error)
+	// Boards returns the newest public board of each unfinished game of a room, as
+	// messages in order; if there are more than limit, the newest.
+	Boards(ctx context.Context, room match.Room, limit int) ([]outbox.Message, error)
+	// Trim deletes the oldest messages until what is left takes at most so many bytes.
+	Trim(ctx context.Context, bytes int64) error
+	// Opened counts the unfinished games that were opened under the names and seats that
+	// belong to a secret.
+	Opened(ctx context.Context, platform, secret string) (int, error)
 	// Holder returns the holder of a name or seat, or bot.ErrNotFound.
 	Holder(ctx context.Context, platform, id string) (bot.Holder, error)
 	// Hold makes h the holder if there is none or if the present one has the secret
@@ -83,6 +94,9 @@ type Room struct {
 	frames  *lru.Cache[int64, []byte]  // messages as events, by number
 	slow    time.Duration              // a reader who takes longer for what is sent is dropped
 	wake    chan struct{}              // wakes the publisher
+	limits  limits
+	working chan struct{} // held while a costly command is carried out
+	grown   atomic.Int64  // bytes that the transcript has grown since it was trimmed
 
 	mu           sync.Mutex
 	readers      map[*stream]bool
@@ -124,6 +138,8 @@ func New(cfg Config) *Room {
 		frames:  newLRU[int64, []byte](2 * history),
 		slow:    10 * time.Second,
 		wake:    make(chan struct{}, 1),
+		limits:  newLimits(cfg.Person, cfg.Channel),
+		working: make(chan struct{}, 1),
 		readers: map[*stream]bool{},
 		clients: map[string]int{},
 	}
@@ -225,12 +241,22 @@ func replaced(m outbox.Message) (kind string, ns []int64) {
 
 // say puts a message into its transcript, once, and wakes the publisher.
 func (r *Room) say(ctx context.Context, m outbox.Message) (outbox.Message, error) {
+	r.grow(m)
 	m, err := r.cfg.Log.Append(ctx, m)
 	if err != nil {
 		return m, fmt.Errorf("web: transcript: %w", err)
 	}
 	r.wakePublisher()
 	return m, nil
+}
+
+// grow counts a message that is about to be added to a transcript.
+func (r *Room) grow(m outbox.Message) {
+	n := 100 + len(m.Text) // with its key, times and controls
+	if m.File != nil {
+		n += len(m.File.Data) * 4 / 3
+	}
+	r.grown.Add(int64(n))
 }
 
 func (r *Room) wakePublisher() {

@@ -58,3 +58,15 @@ func (s *Store) Release(ctx context.Context, platform, id string) (err error) {
 	defer annotate(&err, "release %s", id)
 	return s.exec(ctx, "DELETE FROM holder WHERE platform = $1 AND platform_id = $2", platform, id)
 }
+
+// Opened counts the unfinished games that were opened under the names and seats that
+// belong to a secret.
+func (s *Store) Opened(ctx context.Context, platform, secret string) (n int, err error) {
+	defer annotate(&err, "count the games of a browser")
+	err = s.read.QueryRowContext(ctx, `
+		SELECT COUNT(*) FROM holder
+		JOIN person ON person.platform = holder.platform AND person.platform_id = holder.platform_id
+		JOIN game ON game.opener = person.id AND game.state IN ('open', 'going', 'sandbox')
+		WHERE holder.platform = $1 AND holder.secret = $2 AND holder.secret <> ''`, platform, secret).Scan(&n)
+	return n, err
+}

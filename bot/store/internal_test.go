@@ -361,6 +361,30 @@ func TestPruneMessages(t *testing.T) {
 	}
 }
 
+// The transcripts keep their newest bytes, texts and files alike, and of one message that
+// is larger nothing.
+func TestTrimMessages(t *testing.T) {
+	s := memory(t)
+	for n := range 20 {
+		m := outbox.Message{Room: "local", Text: strings.Repeat("ä", 450)} // 1,000 bytes with what belongs to it
+		if n%2 == 1 {
+			m = outbox.Message{Room: "local/x", File: &outbox.File{Data: make([]byte, 600)}}
+		}
+		_, err := s.Append(t.Context(), m)
+		must(t, err)
+	}
+	for _, test := range []struct {
+		bytes int64
+		first int64
+	}{{1 << 20, 1}, {10_500, 11}, {10_500, 11}, {1_100, 20}, {0, 0}} {
+		must(t, s.Trim(t.Context(), test.bytes))
+		ms, err := s.After(t.Context(), 0, 1)
+		if must(t, err); len(ms) != min(1, int(test.first)) || len(ms) > 0 && ms[0].N != test.first {
+			t.Errorf("with %d bytes the oldest message is %v, want %d", test.bytes, ms, test.first)
+		}
+	}
+}
+
 // Commits are durable only with these settings.
 func TestSettings(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "halfpoint.db"))

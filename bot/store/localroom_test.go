@@ -101,7 +101,7 @@ func openLocalRoom(t *testing.T, file string) *localRoom {
 	log := slog.New(slog.DiscardHandler)
 	var network memnet.Network
 	ready := make(chan string, 1)
-	room := web.New(web.Config{Log: s, Ready: func(url string) { ready <- url },
+	room := web.New(web.Config{Log: s, Person: 1e6, Channel: 1e6, Ready: func(url string) { ready <- url },
 		Open: func(string, string) (net.Listener, error) { return network.Listen("127.0.0.1:8080") }})
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)

@@ -13,7 +13,7 @@ const (
 	keepAnswers  = 30 * 24 * time.Hour // answers to requests
 	keepPosts    = 30 * 24 * time.Hour // posts that were shown, once no game needs them
 	keepMessages = 90 * 24 * time.Hour // the transcript of the local room,
-	leastKept    = 10_000              // or this many of its newest messages, if these are more
+	leastKept    = 10_000              // or this many of its newest messages, if these are more (Trim bounds their bytes)
 )
 
 // A sweep goes through a table in the order of its key and deletes rows that are no

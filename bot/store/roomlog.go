@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
@@ -100,6 +101,38 @@ func (s *Store) Since(ctx context.Context, room string, after int64, limit int) 
 func (s *Store) After(ctx context.Context, after int64, limit int) (messages []outbox.Message, err error) {
 	defer annotate(&err, "read the messages after %d", after)
 	return s.messages(ctx, messagesFrom+"WHERE n > $1 ORDER BY n LIMIT $2", after, max(limit, 0))
+}
+
+// Boards returns the newest public board of each unfinished game of a room, as messages in
+// order; if there are more than limit, the newest.
+func (s *Store) Boards(ctx context.Context, room match.Room, limit int) (messages []outbox.Message, err error) {
+	defer annotate(&err, "read the boards of %s", room.Channel)
+	messages, err = s.messages(ctx, messagesFrom+`WHERE n IN (
+			SELECT (SELECT CAST(receipt AS BIGINT) FROM post
+				WHERE post.platform = $1 AND post.channel = $2 AND post.game = game_channel.game AND kind = $3 AND private = 0
+					AND post.state = 'settled' AND receipt <> ''
+				ORDER BY n DESC LIMIT 1)
+			FROM game_channel WHERE platform = $1 AND channel = $2 AND state IN ('open', 'going', 'sandbox'))
+		ORDER BY n DESC LIMIT $4`, room.Platform, room.Channel, match.Show, max(limit, 0))
+	slices.Reverse(messages)
+	return messages, err
+}
+
+// Trim deletes the oldest messages of all rooms until the texts and files that are left
+// take at most so many bytes.
+func (s *Store) Trim(ctx context.Context, bytes int64) (err error) {
+	defer annotate(&err, "trim the messages")
+	var last int64
+	err = s.read.QueryRowContext(ctx, `
+		SELECT n FROM (SELECT n, SUM(100 + octet_length(body) + octet_length(extra)) OVER (ORDER BY n DESC) AS size FROM message)
+		WHERE size > $1 ORDER BY n DESC LIMIT 1`, bytes).Scan(&last)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.exec(ctx, "DELETE FROM message WHERE n <= $1", last)
 }
 
 // Last returns the N of the newest message of all rooms; 0: there is none.

@@ -48,10 +48,11 @@ func (*serveCmd) Run(e *env) error {
 	}
 	defer closeMetrics()
 	b := bot.New(st, bot.Config{Log: log, Rulesets: own, Games: s.Limits.Games, Shown: shown})
-	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, OwnerToken: s.Owner, Log: st, Logger: log, Ready: func(url string) {
-		e.started(s, log, url)
-		fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
-	}})
+	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, OwnerToken: s.Owner, Person: s.Limits.Person, Channel: s.Limits.Channel, Log: st, Logger: log,
+		Ready: func(url string) {
+			e.started(s, log, url)
+			fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
+		}})
 	others, err := discordAdapters(e, s, log)
 	if err != nil {
 		return err

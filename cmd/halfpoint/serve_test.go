@@ -36,6 +36,7 @@ func serve(t testing.TB, database string, flags ...string) *served {
 	t.Helper()
 	s := &served{Cmd: exec.Command(program, append(flags, "--listen", "127.0.0.1:0", "--database", database)...)}
 	s.Dir = filepath.Dir(database)
+	s.Env = append(os.Environ(), "HALFPOINT_LIMITS_PERSON=100000", "HALFPOINT_LIMITS_CHANNEL=100000") // faster than people
 	s.Stderr = &s.stderr
 	out, err := s.StdoutPipe()
 	if err != nil {

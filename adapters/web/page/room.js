@@ -550,7 +550,7 @@ async function submit(s, e, state, again) {
   const { asked, ...body } = s;
   state.textContent = t('sending…');
   for (let wait = 500, tries = 0; tries < 8; tries++, wait = Math.min(2 * wait, 8000)) {
-    let problem = t('The room does not answer.');
+    let problem = t('The room does not answer.'), later = 0;
     try {
       const answer = await fetch('/ask', {
         method: 'POST',
@@ -569,13 +569,14 @@ async function submit(s, e, state, again) {
         return;
       }
       problem = (await answer.text()).trim();
+      later = answer.headers.get('Retry-After') ?? 0; // somebody types too fast
       if (answer.status < 500 && answer.status !== 429) {
         state.textContent = t('Not sent: {0}', problem);
         return;
       }
     } catch { /* no network, or cut off: the same id again */ }
     state.textContent = t('Not sent yet: {0} Trying again…', problem);
-    await pause(wait);
+    await pause(Math.max(wait, 1000 * later));
   }
   const b = say(make('button', { type: 'button', className: 'quiet' }), 'Try again');
   b.onclick = again;
