@@ -231,7 +231,25 @@ func (in *Input) end(d draft, before, after []text.Message) Step {
 	if len(after) > 0 {
 		post(Notice, "after", after, nil)
 	}
+	if m.State != in.Match.State && (m.State == Ended || m.State == Deleted) {
+		in.tellPlayers(&s)
+	}
 	return s
+}
+
+// tellPlayers makes the last notice of a step that ends a match mention the players who
+// did not end it: nothing else would call them to a game that waits for nobody. A person
+// alone in both seats is not mentioned.
+func (in *Input) tellPlayers(s *Step) {
+	if s.Match.Black == s.Match.White {
+		return
+	}
+	for i, o := range slices.Backward(s.Posts) {
+		if o.Kind == Notice {
+			s.Posts[i].Notify = slices.DeleteFunc([]PersonID{s.Match.Black, s.Match.White}, func(p PersonID) bool { return p == "" || p == in.By })
+			return
+		}
+	}
 }
 
 // called reports whether somebody has been mentioned for their turn in the position after
@@ -285,9 +303,13 @@ func (in *Input) with(s Standing) *Input {
 
 // close ends a match without a result.
 func (in *Input) close(as State, body string, says ...text.Message) Step {
-	s := in.Match.Standing
-	s.State = as
-	return in.with(s).step([]string{body}, says, nil)
+	standing := in.Match.Standing
+	standing.State = as
+	s := in.with(standing).step([]string{body}, says, nil)
+	if s.Match != nil {
+		in.tellPlayers(&s)
+	}
+	return s
 }
 
 // as returns the input of an action of somebody else than the person who asked.

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -154,4 +155,86 @@ func TestWhatWithdrawsAcceptances(t *testing.T) {
 			t.Errorf("%s withdraws acceptances: %v, want %v", test.what, got, test.withdraws)
 		}
 	}
+}
+
+// mentioned lists who is mentioned by the posts of the last step.
+func (k *table) mentioned() (who []PersonID) {
+	for _, o := range k.last.Posts {
+		who = append(who, o.Notify...)
+	}
+	return who
+}
+
+// A game that ends calls those who did not end it, once.
+func TestTheEndIsTold(t *testing.T) {
+	playing := func(t *testing.T) *table { return sit(t, "aga@1", 5).log("turn B place C3", "turn W place A1") }
+	for _, test := range []struct {
+		how   string
+		after func(t *testing.T) *table
+		end   func(k *table)
+		want  string
+	}{
+		{"resignation", playing, func(k *table) { k.do("ada", Resign, rules.Resign, "confirm:yes") }, "[bob]"},
+		{"the last acceptance", stopped, func(k *table) { k.do("bob", Accept, 0).do("ada", Accept, 0) }, "[bob]"},
+		{"the last pass", func(t *testing.T) *table {
+			return sit(t, "area-2@1", 5).log("turn B place C3", "turn W place A1", "turn B pass")
+		},
+			func(k *table) { k.do("bob", MakeTurn, rules.Pass, "anyway:yes") }, "[ada]"},
+		{"an agreed draw", playing, func(k *table) { k.do("ada", Draw, rules.Draw).do("bob", Accept, 0) }, "[ada]"},
+		{"a flag that nobody saw fall", timed, func(k *table) {
+			k.take(DecideDue(k.input("", 0), Due{Game: "g1", Kind: "flag", At: k.now, Seq: k.match.Seq}))
+		}, "[ada bob]"},
+		{"a turn that comes too late", timed, func(k *table) { k.take(Decide(k.input("ada", rules.Place, "at:C3"), MakeTurn)) }, "[bob]"},
+		{"a claim", func(t *testing.T) *table {
+			k := timed(t)
+			k.match.Clock.Claim = true
+			return k
+		}, func(k *table) { k.do("bob", Claim, 0) }, "[ada]"},
+		{"a moderator's decision", playing, func(k *table) {
+			in := k.input("mod", 0, "as:draw")
+			in.Request.Moderator = true
+			k.take(Adjudicate(in))
+		}, "[ada bob]"},
+		{"a moderator's decision in a trial", func(t *testing.T) *table { return stopped(t).do("bob", Dispute, 0) }, func(k *table) {
+			in := k.input("mod", 0, "as:count")
+			in.Request.Moderator = true
+			k.take(Adjudicate(in))
+		}, "[ada bob]"},
+		{"cancellation", func(t *testing.T) *table { return sit(t, "aga@1", 5) }, func(k *table) { k.do("bob", Withdraw, 0, "how:cancel") }, "[ada]"},
+		{"deletion", playing, func(k *table) { k.do("bob", Withdraw, 0).do("ada", Withdraw, 0) }, "[bob]"},
+		{"a player who asks to be forgotten", playing, func(k *table) { k.take(Leave(k.input("bob", 0), "bob")) }, "[ada]"},
+		{"resignation of one in both seats", func(t *testing.T) *table {
+			k := playing(t)
+			k.match.White = "ada"
+			return k
+		}, func(k *table) { k.do("ada", Resign, rules.Resign, "confirm:yes") }, "[]"},
+		{"decision of a game of one in both seats", func(t *testing.T) *table {
+			k := playing(t)
+			k.match.White = "ada"
+			return k
+		}, func(k *table) {
+			in := k.input("mod", 0, "as:draw")
+			in.Request.Moderator = true
+			k.take(Adjudicate(in))
+		}, "[]"},
+	} {
+		k := test.after(t)
+		k.t = t
+		test.end(k)
+		if k.match.State == Going || k.match.State == Open {
+			t.Errorf("%s does not end the game", test.how)
+		}
+		if got := fmt.Sprint(k.mentioned()); got != test.want {
+			t.Errorf("%s mentions %s, want %s", test.how, got, test.want)
+		}
+	}
+}
+
+// timed is a game in which Black has run out of time.
+func timed(t *testing.T) *table {
+	k := sit(t, "aga@1", 5)
+	k.match.Clock, k.match.Seq, k.pos = control("1d"), 0, nil
+	k.log("join B ada", "join W bob", "begin")
+	k.now = k.now.Add(48 * time.Hour)
+	return k
 }

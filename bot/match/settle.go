@@ -184,15 +184,11 @@ func Adjudicate(in *Input) Step {
 	if err := in.add(&d, "adjudicate "+result+dead); err != nil {
 		return in.Refuse(wrong(err))
 	}
-	s := in.end(d, nil, nil)
 	key := "decided"
 	if dead != "" {
 		key = "decided.dead"
 	}
-	s.Posts = append(s.Posts, OutboxPost{ID: postID(*s.Match, d.pos, "after"), Game: m.ID, Where: m.Where, Kind: Notice,
-		Seq: s.Match.Seq, Reply: in.Request.Reply,
-		Texts: []text.Message{say(key, named(in.By), in.number(), Outcome(m, d.pos), strings.TrimSpace(dead))}})
-	return s
+	return in.end(d, nil, []text.Message{say(key, named(in.By), in.number(), Outcome(m, d.pos), strings.TrimSpace(dead))})
 }
 
 // counted brings a game to its count, with these stones dead.
