@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
@@ -52,7 +53,10 @@ func (s *Store) Backup(ctx context.Context, name string) (err error) {
 	if err := verify(ctx, f.Name()); err != nil {
 		return fmt.Errorf("check the copy: %w", err)
 	}
-	return os.Rename(f.Name(), path)
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(path)
 }
 
 // verify checks that a file is a complete database that this program can use.
@@ -62,12 +66,8 @@ func verify(ctx context.Context, path string) error {
 		return err
 	}
 	defer db.Close()
-	var says string
-	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&says); err != nil {
-		return unreadable(err)
-	}
-	if says != "ok" {
-		return fmt.Errorf("%w: %s", ErrUnreadable, says)
+	if err := intact(ctx, db, "PRAGMA quick_check(1)"); err != nil {
+		return err
 	}
 	switch current, err := inspect(ctx, db); {
 	case err != nil:
@@ -78,12 +78,29 @@ func verify(ctx context.Context, path string) error {
 	return nil
 }
 
-// removeParts removes the unfinished files of backups that were killed.
-// Errors are ignored.
+// intact returns an ErrUnreadable if a check of SQLite's finds a database damaged.
+func intact(ctx context.Context, db *sql.DB, check string) error {
+	var says string
+	if err := db.QueryRowContext(ctx, check).Scan(&says); err != nil {
+		return unreadable(err)
+	}
+	if says != "ok" {
+		return fmt.Errorf("%w: %s", ErrUnreadable, strings.Join(strings.Fields(says), " "))
+	}
+	return nil
+}
+
+// removeParts removes the unfinished files of backups and restores that were killed, and
+// the logs beside those. Errors are ignored.
 func removeParts(path string) {
 	entries, _ := os.ReadDir(filepath.Dir(path))
 	for _, e := range entries {
-		if n := e.Name(); strings.HasPrefix(n, filepath.Base(path)+".") && strings.HasSuffix(n, part) && e.Type().IsRegular() {
+		n := e.Name()
+		name := n
+		for _, suffix := range sidecars {
+			name = strings.TrimSuffix(name, suffix)
+		}
+		if strings.HasPrefix(name, filepath.Base(path)+".") && strings.HasSuffix(name, part) && e.Type().IsRegular() {
 			os.Remove(filepath.Join(filepath.Dir(path), n))
 		}
 	}

@@ -251,6 +251,28 @@ func sqlDo(t *testing.T, name string, statements ...string) {
 	}
 }
 
+// sqlWhile is sqlDo, and calls f before the database is closed.
+func sqlWhile(t *testing.T, name string, f func(), statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", name)
+	must(t, err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for _, statement := range statements {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f()
+}
+
+func owner(t *testing.T, name string) uint32 {
+	t.Helper()
+	info, err := os.Stat(name)
+	must(t, err)
+	return info.Sys().(*syscall.Stat_t).Uid
+}
+
 func TestUnusableFileIsLeftAsItIs(t *testing.T) {
 	good := database(t)
 	garbage := make([]byte, 3*4096)

@@ -112,15 +112,26 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	if s.unlock, err = lock(path + ".lock"); err != nil {
 		return nil, fmt.Errorf("create lock file: %w", withoutPath(err))
 	}
+	killed, err := checkLog(ctx, path)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.hold(path); err != nil {
 		return nil, err
 	}
 	removeParts(path)
-
-	if s.write, err = s.connect(url.Values{"_txlock": {"immediate"}}, 1); err != nil {
+	if err := dropReplaced(path); err != nil {
 		return nil, err
 	}
-	current, err := inspect(ctx, s.write)
+
+	current, err := s.openWriter(ctx)
+	if err == nil && killed {
+		// A session begins without a log: the last connection removes that of the killed
+		// process, whose changes are then in the file.
+		if err = s.write.Close(); err == nil {
+			current, err = s.openWriter(ctx)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -131,13 +142,19 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	if mode != "wal" {
 		return nil, errors.New("file system does not support a write-ahead log")
 	}
+	if err := s.markLog(ctx); err != nil {
+		return nil, fmt.Errorf("mark the write-ahead log: %w", err)
+	}
+	if s.anchor, err = s.connect(url.Values{"_query_only": {"1"}}, 1); err != nil {
+		return nil, err
+	}
+	if _, err := inspect(ctx, s.anchor); err != nil { // from now on it keeps the log
+		return nil, err
+	}
 	if !current {
 		if err := migrate(ctx, s.write); err != nil {
 			return nil, err
 		}
-	}
-	if _, err := s.write.ExecContext(ctx, truncate); err != nil { // the log of a process that was killed
-		return nil, err
 	}
 	// The lock shows that the processes that claimed posts are gone: their posts are due
 	// at once and not when their claims expire.
@@ -149,6 +166,15 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	}
 	s.committer = startCommitter(s.write, s.inPlace)
 	return s, nil
+}
+
+// openWriter opens the connection that writes, if the file is ours, and reports whether
+// the tables are up to date.
+func (s *Store) openWriter(ctx context.Context) (current bool, err error) {
+	if s.write, err = s.connect(url.Values{"_txlock": {"immediate"}}, 1); err != nil {
+		return false, err
+	}
+	return inspect(ctx, s.write)
 }
 
 // scrub empties the write-ahead log, which holds pages from before data was erased. That
@@ -297,32 +323,38 @@ func Look(path string) (*sql.DB, error) {
 // inspect checks, before anything is written, that the database is empty or ours, and not
 // from a newer version. It reports whether it has all migrations.
 func inspect(ctx context.Context, db *sql.DB) (current bool, err error) {
-	var tables, ours int
+	_, current, err = inspected(ctx, db)
+	return current, err
+}
+
+// inspected is inspect, and returns the number of tables as well.
+func inspected(ctx context.Context, db *sql.DB) (tables int, current bool, err error) {
+	var ours int
 	err = db.QueryRowContext(ctx, `
 		SELECT COUNT(*), COUNT(CASE WHEN name = $1 THEN 1 END) FROM sqlite_schema WHERE type = 'table'`,
 		versionTable).Scan(&tables, &ours)
 	if err != nil {
-		return false, unreadable(err)
+		return 0, false, unreadable(err)
 	}
 	if tables == 0 {
-		return false, nil
+		return 0, false, nil
 	}
 	if ours == 0 {
-		return false, ErrUnreadable
+		return 0, false, ErrUnreadable
 	}
 	var has sql.NullInt64
 	err = db.QueryRowContext(ctx, "SELECT MAX(version_id) FROM "+versionTable).Scan(&has)
 	if err != nil {
-		return false, unreadable(err)
+		return 0, false, unreadable(err)
 	}
 	known, err := newestMigration()
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
 	if has.Int64 > known {
-		return false, fmt.Errorf("%w: schema version %d, this program knows %d", ErrNewer, has.Int64, known)
+		return 0, false, fmt.Errorf("%w: schema version %d, this program knows %d", ErrNewer, has.Int64, known)
 	}
-	return has.Int64 == known, nil
+	return tables, has.Int64 == known, nil
 }
 
 // newestMigration returns the version after the last migration.

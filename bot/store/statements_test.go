@@ -28,6 +28,13 @@ func OnStatement(f func(text string)) (stop func()) {
 	return func() { onStatement = nil }
 }
 
+// OnRestore has f called before each step of Restore that changes a file, until the
+// function that it returns is called.
+func OnRestore(f func(step string)) (stop func()) {
+	onRestore = f
+	return func() { onRestore = nil }
+}
+
 // PageSize is the size of a page, in bytes.
 const PageSize = 2048
 

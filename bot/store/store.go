@@ -41,6 +41,7 @@ var ErrMoved = errors.New("database file was removed or replaced")
 type Store struct {
 	write      *sql.DB // one connection, through which the committer writes
 	read       *sql.DB // several that see what is committed; in memory the same as write
+	anchor     *sql.DB // one idle connection, so that the write-ahead log is never without any
 	committer  *committer
 	unscrubbed atomic.Bool // the write-ahead log still holds erased data
 	path       string      // of the file; empty in memory
@@ -75,6 +76,9 @@ func (s *Store) Close() error {
 	}
 	if s.read != nil && s.read != s.write {
 		errs = append(errs, s.read.Close())
+	}
+	if s.anchor != nil {
+		errs = append(errs, s.anchor.Close())
 	}
 	if s.write != nil {
 		errs = append(errs, s.write.Close()) // last, so that it empties the write-ahead log

@@ -3,13 +3,14 @@
 package main
 
 import (
+	"bytes"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // A backup is made while the program runs, and restores.
@@ -34,13 +35,49 @@ func TestBackupWhileRunning(t *testing.T) {
 	if len(copies) != 1 {
 		t.Fatalf("backups: %v\n%s", copies, s.stderr.String())
 	}
-	st, err := store.Open(t.Context(), copies[0])
+	if says := runOn(t, database, "restore", copies[0]); !strings.Contains(says, "another halfpoint is using "+database+"; stop it first") {
+		t.Errorf("restored while the program runs: %q", says)
+	}
+	if err := s.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	s.Wait()
+
+	// Moved there by hand, it lies beside the log of the killed program.
+	killed, err := os.ReadFile(database)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer st.Close()
-	ms, err := st.Matches(t.Context(), bot.Query{})
-	if err != nil || len(ms) != 1 || ms[0].Seq < 4 {
-		t.Errorf("%+v, %v", ms, err)
+	data, err := os.ReadFile(copies[0])
+	if err != nil {
+		t.Fatal(err)
 	}
+	if err := os.WriteFile(database, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if says := runOn(t, database, "serve"); !strings.Contains(says, "halfpoint restore") {
+		t.Errorf("a start beside the log of another: %q", says)
+	}
+	if now, err := os.ReadFile(database); err != nil || !bytes.Equal(now, data) {
+		t.Errorf("the start changed the file: %v", err)
+	}
+	if err := os.WriteFile(database, killed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if says := runOn(t, database, "restore", copies[0]); !strings.HasPrefix(says, "Restored "+database) {
+		t.Errorf("restored: %q", says)
+	}
+	s = serve(t, database)
+	if answer, ok := s.ask(uuid(4), "white", "/board"); !ok || !strings.Contains(answer, "E5") {
+		t.Errorf("the game goes on: %q", answer)
+	}
+}
+
+// runOn runs the program again, for a database, and returns what it prints.
+func runOn(t *testing.T, database string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(program, append(args, "--listen", "127.0.0.1:0", "--database", database)...)
+	cmd.Dir = filepath.Dir(database)
+	said, _ := cmd.CombinedOutput() // which tells an error
+	return string(said)
 }

@@ -48,6 +48,7 @@ type cli struct {
 	Perft       perftCmd       `cmd:"" help:"Count the sequences of turns of each length."`
 	Export      exportCmd      `cmd:"" help:"Write the whole database as lines of JSON."`
 	Import      importCmd      `cmd:"" help:"Fill a new database from an export."`
+	Restore     restoreCmd     `cmd:"" help:"Put a backup in the place of the database. Stop halfpoint first."`
 	Undelivered undeliveredCmd `cmd:"" help:"List posts and events that Halfpoint gave up, or retry posts."`
 	Verify      verifyCmd      `cmd:"" help:"Compare the emoji with which somebody verifies the running bot on Matrix."`
 	Init        initCmd        `cmd:"" help:"Ask for the settings that the bot needs, write config.yaml and test it."`

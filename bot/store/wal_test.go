@@ -1,0 +1,376 @@
+//go:build unix
+
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// played returns the number of events of match g in a database; -1: there is no such match.
+func played(t *testing.T, name string) int {
+	t.Helper()
+	s, err := store.Open(t.Context(), name)
+	must(t, err)
+	defer func() { must(t, s.Close()) }()
+	_, events, err := s.Match(t.Context(), "g")
+	if errors.Is(err, bot.ErrNotFound) {
+		return -1
+	}
+	must(t, err)
+	return len(events)
+}
+
+// files are what a killed process leaves: the database, its log and the index of that, by
+// the ends of their names.
+type files map[string][]byte
+
+// left reads the files as they are at this moment.
+func left(t *testing.T, name string) files {
+	t.Helper()
+	all := files{}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if data, err := os.ReadFile(name + suffix); err == nil {
+			all[suffix] = data
+		}
+	}
+	return all
+}
+
+// lay writes the files into a new directory and returns the name of the database.
+func (f files) lay(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "half point.db")
+	for suffix, data := range f {
+		must(t, os.WriteFile(name+suffix, data, 0o600))
+	}
+	return name
+}
+
+// with returns the files with other ones in the place of some.
+func (f files) with(others files) files {
+	f = maps.Clone(f)
+	maps.Copy(f, others)
+	return f
+}
+
+// A session stores n more events of match g and returns what lies there then, as a kill
+// would leave it, and what a backup holds. The store is then closed.
+func session(t *testing.T, name string, n int) (killed, backup files) {
+	t.Helper()
+	s, err := store.Open(t.Context(), name)
+	must(t, err)
+	step := opening("g", "room")
+	if m, _, err := s.Match(t.Context(), "g"); err == nil {
+		step = turn(&m)
+	}
+	for range n {
+		must(t, s.Commit(t.Context(), step))
+		step = turn(step.Match)
+	}
+	killed = left(t, name)
+	copied := filepath.Join(t.TempDir(), "backup")
+	must(t, s.Backup(t.Context(), copied))
+	must(t, s.Close())
+	return killed, left(t, copied)
+}
+
+func TestLogOfAnotherStateIsRefused(t *testing.T) {
+	name := newFile(t)
+	killed1, backup := session(t, name, 5) // with 4 turns
+	closed := left(t, name)
+	killed2, _ := session(t, name, 5)
+	other, _ := session(t, newFile(t), 5)
+	restored := closed.lay(t)
+	_, err := store.Restore(t.Context(), restored, backup.lay(t), time.Now())
+	must(t, err)
+	log := func(f files) files { return files{"-wal": f["-wal"], "-shm": f["-shm"]} }
+	half := func(b []byte) []byte { return b[:len(b)/2] }
+	damaged := slices.Clone(killed2["-wal"])
+	damaged[13]++
+	pages := slices.Clone(killed2["-wal"])
+	binary.BigEndian.PutUint32(pages[8:], 4096)
+	for _, c := range []struct {
+		name   string
+		files  files
+		events int    // of match g; with says: the start is refused
+		says   string // empty: the log is this file's
+	}{
+		{"as it was left", killed2, 9, ""},
+		{"as it was left, without the index", files{"": killed2[""], "-wal": killed2["-wal"]}, 9, ""},
+		{"an empty log", killed2.with(files{"-wal": {}, "-shm": {}}), 4, ""},
+		{"a log of which only the head was begun", closed.with(files{"-wal": killed2["-wal"][:20]}), 4, ""},
+		{"a log with a page that was being written", killed2.with(files{"-wal": slices.Concat(killed2["-wal"], make([]byte, 1000))}), 9, ""},
+		{"a backup beside the log of later", backup.with(log(killed2)), 0, "is a copy"},
+		{"a backup beside the log of its time", backup.with(log(killed1)), 0, "is a copy"},
+		{"a backup beside a log without index", backup.with(files{"-wal": killed2["-wal"]}), 0, "is a copy"},
+		{"the file of the session before", closed.with(log(killed2)), 0, "another state of this one"},
+		{"the killed file of the session before", killed1.with(log(killed2)), 0, "older than the log"},
+		{"a later file", killed2.with(log(killed1)), 0, "another state of this one"},
+		{"another database", closed.with(log(other)), 0, "for another database"},
+		{"half a log", killed2.with(files{"-wal": half(killed2["-wal"])}), 0, "the end is missing"},
+		{"a damaged log", killed2.with(files{"-wal": damaged}), 0, "is damaged"},
+		{"a log of other pages", killed2.with(files{"-wal": pages}), 0, "is damaged"},
+		{"no log but garbage", killed2.with(files{"-wal": []byte(strings.Repeat("garbage ", 100))}), 0, "is damaged"},
+		{"an empty file", killed2.with(files{"": {}}), 0, "missing or empty"},
+		{"no file", log(killed2), 0, "missing or empty"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			name := c.files.lay(t)
+			if c.says == "" {
+				if n := played(t, name); n != c.events {
+					t.Errorf("it has %d events, want %d", n, c.events)
+				}
+				return
+			}
+			before := folder(t, filepath.Dir(name))
+			s, err := store.Open(t.Context(), name)
+			if err == nil {
+				s.Close()
+				t.Fatal("it was opened")
+			}
+			if !errors.Is(err, store.ErrForeignLog) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), name) ||
+				!strings.Contains(err.Error(), "halfpoint restore") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error is %q and should be one line with %q, the file, and what to do", err, c.says)
+			}
+			if diff := cmp.Diff(before, folder(t, filepath.Dir(name))); diff != "" {
+				t.Errorf("the directory changed (-before +after):\n%.500s", diff)
+			}
+		})
+	}
+	if n := played(t, restored); n != 4 {
+		t.Errorf("the restored database has %d events", n)
+	}
+}
+
+// A process may die before any statement: what lies there then opens, and has everything
+// that was stored. The log begins anew many times.
+func TestEveryMomentLeavesItsOwnLog(t *testing.T) {
+	name := newFile(t)
+	stored, moments, checked := -1, 0, map[string]bool{}
+	var states []files
+	var least []int
+	defer store.OnStatement(func(string) {
+		if moments++; moments > 40 && moments%199 != 0 { // all of a start, some of the games
+			return
+		}
+		f := left(t, name)
+		if key := string(slices.Concat(f[""], f["-wal"], f["-shm"])); !checked[key] {
+			checked[key] = true
+			states, least = append(states, f), append(least, stored)
+		}
+	})()
+	s, err := store.Open(t.Context(), name)
+	must(t, err)
+	step := opening("g", "room")
+	for range 300 {
+		must(t, s.Commit(t.Context(), step))
+		stored = step.Match.Seq
+		step = turn(step.Match)
+	}
+	must(t, s.Close())
+	logs := map[string]bool{}
+	for i, f := range states {
+		if log := f["-wal"]; len(log) > 32 {
+			logs[string(log[12:24])] = true
+		}
+		if n := played(t, f.lay(t)); n < least[i] {
+			t.Errorf("state %d has %d events, but %d were stored", i, n, least[i])
+		}
+	}
+	if len(logs) < 3 {
+		t.Errorf("the log began anew only %d times", len(logs))
+	}
+	t.Logf("%d states of %d moments, %d logs", len(states), moments, len(logs))
+}
+
+// A database of a release without marks has no mark, and neither has its log.
+func TestLogFromBeforeMarks(t *testing.T) {
+	unmarked := func(n int) files {
+		name := newFile(t)
+		session(t, name, n)
+		name = left(t, name).lay(t)
+		sqlDo(t, name, "PRAGMA user_version = 0", "PRAGMA wal_checkpoint(TRUNCATE)")
+		clean := left(t, name)[""]
+		var killed files
+		// A connection outside the store, as the older release would have been.
+		sqlWhile(t, name, func() { killed = left(t, name) }, "INSERT INTO bookmark VALUES ('a', 'b')", "UPDATE event SET proof = proof || 'x'")
+		killed[""] = clean
+		return killed
+	}
+	mine, other := unmarked(5), unmarked(150)
+	if n := played(t, mine.lay(t)); n != 4 {
+		t.Errorf("%d events", n)
+	}
+	name := mine.with(files{"-wal": other["-wal"], "-shm": other["-shm"]}).lay(t)
+	before := folder(t, filepath.Dir(name))
+	if s, err := store.Open(t.Context(), name); !errors.Is(err, store.ErrForeignLog) {
+		if err == nil {
+			s.Close()
+		}
+		t.Errorf("error is %v", err)
+	}
+	if diff := cmp.Diff(before, folder(t, filepath.Dir(name))); diff != "" {
+		t.Errorf("the directory changed (-before +after):\n%.500s", diff)
+	}
+}
+
+func TestRestore(t *testing.T) {
+	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	name := newFile(t)
+	_, backup := session(t, name, 3)
+	killed, _ := session(t, name, 4)
+	stale := backup.with(files{"-wal": killed["-wal"], "-shm": killed["-shm"]}) // a copy moved there by hand
+	for what, c := range map[string]struct {
+		old files
+		was int // events before; -2: it does not open
+	}{
+		"a killed one": {killed, 6},
+		"a stale log":  {stale, -2},
+		"a wreck":      {files{"": []byte("wreck"), "-wal": []byte("wreck")}, -2},
+		"nothing":      {files{}, -1},
+	} {
+		t.Run(what, func(t *testing.T) {
+			name, from := c.old.lay(t), backup.lay(t)
+			if len(c.old) == 0 {
+				name = filepath.Join(t.TempDir(), "new.db")
+			}
+			var moments []files
+			steps := 0
+			defer store.OnRestore(func(string) {
+				steps++
+				if f := left(t, name); len(moments) == 0 || !maps.EqualFunc(f, moments[len(moments)-1], bytes.Equal) {
+					moments = append(moments, f)
+				}
+			})()
+			kept, err := store.Restore(t.Context(), name, from, now)
+			must(t, err)
+			if n := played(t, name); n != 2 {
+				t.Errorf("the restored database has %d events", n)
+			}
+			if c.old[""] == nil != (kept == "") {
+				t.Errorf("kept is %q", kept)
+			} else if kept != "" && (string(left(t, kept)[""]) != string(c.old[""]) || string(left(t, kept)["-wal"]) != string(c.old["-wal"])) {
+				t.Error("what was replaced is not kept")
+			}
+			if diff := cmp.Diff(map[string][]byte(backup), map[string][]byte(left(t, from))); diff != "" {
+				t.Error("the backup was changed")
+			}
+			isNew := false
+			for i, f := range moments { // the process dies
+				name := f.lay(t)
+				if !isNew && c.was == -2 {
+					if s, err := store.Open(t.Context(), name); err == nil {
+						s.Close()
+						isNew = true
+					}
+				}
+				if isNew || c.was != -2 {
+					n := played(t, name)
+					if n != c.was && n != 2 || isNew && n != 2 {
+						t.Errorf("killed at step %d: %d events", i, n)
+					}
+					isNew = n == 2
+				}
+			}
+			if !isNew || steps < 6 {
+				t.Errorf("%d steps, and the new one is there: %v", steps, isNew)
+			}
+			if c.was < 0 {
+				return
+			}
+			_, err = store.Restore(t.Context(), name, kept, now) // and back again
+			must(t, err)
+			if n := played(t, name); n != c.was {
+				t.Errorf("back again, it has %d events", n)
+			}
+		})
+	}
+}
+
+func TestRestoreRefuses(t *testing.T) {
+	name := newFile(t)
+	killed, backup := session(t, name, 3)
+	other, _ := session(t, newFile(t), 3)
+	newer := backup.lay(t)
+	sqlDo(t, newer, "INSERT INTO halfpoint_version (version_id, is_applied) VALUES (99, 1)")
+	diary := filepath.Join(t.TempDir(), "diary.db")
+	sqlDo(t, diary, "CREATE TABLE diary (day TEXT)")
+	bare := filepath.Join(t.TempDir(), "bare.db")
+	sqlDo(t, bare, "CREATE TABLE diary (day TEXT)", "DROP TABLE diary")
+	orphan := backup.lay(t)
+	sqlDo(t, orphan, "PRAGMA foreign_keys = 0", "INSERT INTO due VALUES ('nowhere', 'flag', 1, 1)")
+	hole := slices.Clone(backup[""])
+	clear(hole[len(hole)/2:][:store.PageSize])
+	dir := filepath.Dir(name)
+	link := filepath.Join(t.TempDir(), "link")
+	must(t, os.Link(name, link))
+	fifo := filepath.Join(t.TempDir(), "none")
+	before := folder(t, dir)
+	for _, c := range []struct{ name, backup, says string }{
+		{"nothing", fifo, "no such file"},
+		{"a directory", t.TempDir(), "is a directory"},
+		{"a device", "/dev/null", "is not a file"},
+		{"an empty file", files{"": {}}.lay(t), "is empty"},
+		{"a record", files{"": []byte("(;SZ[9];B[ee])")}.lay(t), "not a halfpoint database"},
+		{"a few bytes", files{"": backup[""][:50]}.lay(t), "not a halfpoint database"},
+		{"half of one", files{"": backup[""][:len(backup[""])/2]}.lay(t), "not a halfpoint database"},
+		{"one with a hole", files{"": hole}.lay(t), "not a halfpoint database"},
+		{"a row too many", orphan, "a row of due refers to nothing"},
+		{"another program's", diary, "not a halfpoint database"},
+		{"one without tables", bare, "without tables"},
+		{"a newer one", newer, "written by a newer halfpoint"},
+		{"one with the log of another", killed.with(files{"-wal": other["-wal"], "-shm": other["-shm"]}).lay(t), "does not belong"},
+		{"the database itself", name, "is the database itself"},
+		{"the database itself by another name", link, "is the database itself"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			kept, err := store.Restore(t.Context(), name, c.backup, time.Now())
+			if err == nil || kept != "" || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.backup) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error is %v and should be one line with %q and the file", err, c.says)
+			}
+			if diff := cmp.Diff(before, folder(t, dir)); diff != "" {
+				t.Errorf("the directory changed (-before +after):\n%.500s", diff)
+			}
+		})
+	}
+	t.Run("while it is in use", func(t *testing.T) {
+		s := open(t, name)
+		if _, err := store.Restore(t.Context(), name, backup.lay(t), time.Now()); !errors.Is(err, store.ErrInUse) || !strings.Contains(err.Error(), "stop it first") {
+			t.Errorf("error is %v", err)
+		}
+		if _, err := store.Restore(t.Context(), link, backup.lay(t), time.Now()); !errors.Is(err, store.ErrInUse) {
+			t.Errorf("by another name: error is %v", err)
+		}
+		must(t, s.Commit(context.WithoutCancel(t.Context()), opening(match.GameID("h"), "room")))
+	})
+}
+
+// A superuser may restore the database of another user.
+func TestRestoredFileHasTheOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only a superuser can give files away")
+	}
+	name := newFile(t)
+	_, backup := session(t, name, 1)
+	must(t, os.Chown(name, 65534, 65534))
+	_, err := store.Restore(t.Context(), name, backup.lay(t), time.Now())
+	must(t, err)
+	if uid := owner(t, name); uid != 65534 {
+		t.Errorf("it belongs to %d", uid)
+	}
+}
