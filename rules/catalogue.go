@@ -14,6 +14,7 @@ import (
 var Catalogue = []*Ruleset{
 	&TrompTaylor,
 	&Area1, &Area2, &Area3, &Territory1,
+	&AreaAgreement,
 	&AGA, &FreeFirstPass,
 	&ButtonGo, &ButtonEquivalence, &ReverseButton,
 	&TwoButton, &TwoButtonSeparate, &TwoButtonPasses,

@@ -10,7 +10,7 @@ var ErrNoCount = errors.New("nothing is counted under this ruleset")
 // Close plays a log under r, adds the ruleset's closing, from the player then
 // to move, as far as it is needed to stop play, and lifts the stones in dead:
 // by marking and accepting where the ruleset settles, by agreement outside the
-// ruleset where it plays out. Stones in seki are marked where that matters.
+// ruleset where its last pass counts all stones as alive. Stones in seki are marked where that matters.
 func Close(r *Ruleset, s Setup, log []Turn, dead, seki []Point) (*Game, error) {
 	g, err := New(r, s)
 	if err != nil {
@@ -30,17 +30,16 @@ func (g *Game) close(dead, seki []Point) (_ *Game, err error) {
 		if g.phase != Playing || k == Button && !g.Allows(t) {
 			continue
 		}
-		if len(r.Settle) == 0 {
-			if next, err := g.Play(t); err == nil && next.phase == Over {
-				if next, err = g.Lift(dead).Play(t); err == nil {
-					next.before = g.alone() // so that the picture shows what the dead stones changed
-				}
-				return next, err
+		next, err := g.Play(t)
+		if err == nil && next.phase == Over {
+			if next, err = g.Lift(dead).Play(t); err == nil {
+				next.before = g.alone() // so that the picture shows what the dead stones changed
 			}
 		}
-		if g, err = g.Play(t); err != nil {
-			return nil, err
+		if err != nil || next.phase == Over {
+			return next, err
 		}
+		g = next
 	}
 	return g.Settled(dead, seki)
 }

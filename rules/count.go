@@ -1,5 +1,7 @@
 package rules
 
+import "slices"
+
 // A Score is a count: the lines, Black's first, and what they add up to.
 type Score struct {
 	Lines        []Line
@@ -48,10 +50,7 @@ func (g *Game) ifStoppedNow() (*Game, []Entry) {
 	next := *g
 	if g.phase == Settling {
 		next.liftDead()
-		for _, r := range g.rules.Agreed {
-			next.ruleName = r.Name
-			r.Do(&next)
-		}
+		next.carryOutAgreed()
 	}
 	return &next, next.entries[len(g.entries):]
 }
@@ -155,10 +154,11 @@ func (g *Game) touchesSeki(r Region) bool {
 }
 
 // AreaAgrees returns the margin that the area count of a game gives that was
-// counted by territory and by agreement, komi and N-1 for N handicap stones
+// counted by territory, komi and N-1 for N handicap stones
 // included, and reports whether the two agree, as they do in aga.
 func (g *Game) AreaAgrees() (Points, bool) {
-	if !g.agreed[Black] || !g.agreed[White] || g.rules.Theorem != "A" {
+	area := slices.ContainsFunc(g.rules.Count, func(r Rule) bool { return r.Name == CountStones.Name })
+	if g.score == nil || area || g.rules.Theorem != "A" {
 		return 0, false
 	}
 	m := Points(g.board.Area())*One - g.setup.Komi - Points(max(g.setup.Handicap-1, 0))*One

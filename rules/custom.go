@@ -337,7 +337,7 @@ func (c *composer) whole(r *Ruleset) {
 		c.fail("the last rule must be %q", ConcedeGame.Name)
 	}
 	c.where = "moves"
-	stops := c.used[StopPlay.Name]
+	stops := c.used[StopPlay.Name] || c.used[CountAllAlive.Name]
 	switch {
 	case !stops && !c.used[EndInDraw.Name]:
 		c.fail("the game cannot end: no turn has the rule %q, as in %q", StopPlay.Name, When(TwoPasses, StopPlay).Name)

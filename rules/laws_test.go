@@ -377,10 +377,10 @@ func noRepetition(t *testing.T, all []*Game) {
 		if last.Kind == Place {
 			for j, s := range record {
 				forbidden := false
-				switch r.Name {
-				case "tromp-taylor", "area-1", "area-2", "area-3", "territory-1", "ultimate":
+				switch repetition(r) {
+				case "positional superko":
 					forbidden = s.b == now.b
-				case "japanese":
+				case "simple ko":
 					forbidden = j == len(record)-2 && s.b == now.b
 				default:
 					forbidden = s == now

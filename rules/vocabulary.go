@@ -162,6 +162,14 @@ var (
 		}
 		return n >= 2
 	}}
+	// TwoPassesAgain is true of the second pass in a row, if play stopped earlier and was resumed.
+	TwoPassesAgain = Fact{"both players have just passed again after play was resumed", "", func(g *Game) bool {
+		return g.run >= 2 && g.times[Resume] > 0
+	}}
+	// NextPassesAreFinal is what the table hears from a resumption on.
+	NextPassesAreFinal = Fact{"if you both pass again, all stones on the board count as alive", "", func(g *Game) bool {
+		return g.phase == Playing && g.times[Resume] > 0
+	}}
 	TwoPassesJustBefore = Fact{"the two turns before this one were passes", "the two turns before this one were not both passes", func(g *Game) bool {
 		return g.runBefore >= 2
 	}}
@@ -196,6 +204,13 @@ var (
 		}
 		return true
 	}}
+	// CountAllAlive ends a game on which the players could not agree.
+	CountAllAlive = Rule{"all stones on the board are alive, and the game is counted", func(g *Game) bool {
+		g.stopped = g.turn.By
+		g.carryOutAgreed()
+		g.finish()
+		return true
+	}}
 	ConcedeGame = Rule{"the opponent wins", func(g *Game) bool {
 		g.phase, g.result, g.why = Over, g.turn.By.Opponent().Letter()+"+R", saying("{0} resigned", g.turn.By)
 		return true
@@ -204,6 +219,14 @@ var (
 		return g.turn.By == g.toPlay
 	}}
 )
+
+// carryOutAgreed lets change hands what does so once the count stands.
+func (g *Game) carryOutAgreed() {
+	for _, r := range g.rules.Agreed {
+		g.ruleName = r.Name
+		r.Do(g)
+	}
+}
 
 // finish counts the game and ends it.
 func (g *Game) finish() {
@@ -287,10 +310,7 @@ var (
 		g.agreed[g.turn.By] = true
 		if g.agreed[Black] && g.agreed[White] {
 			g.liftDead()
-			for _, r := range g.rules.Agreed {
-				g.ruleName = r.Name
-				r.Do(g)
-			}
+			g.carryOutAgreed()
 			g.finish()
 		}
 		return true

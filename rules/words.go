@@ -66,6 +66,7 @@ var commonWords = []word{
 	{LiftBans, onTurns, things},
 
 	{StopPlay, onTurns &^ on(Draw), things},
+	{CountAllAlive, onTurns &^ on(Draw), things},
 	{ConcedeGame, on(Resign), things},
 
 	{MarkAsDead, on(MarkDead), Prisoner},
@@ -122,6 +123,8 @@ var commonConditions = []condition{
 	{NotKo, on(Place), false},
 	{FirstPass, onTurns, false},
 	{TwoPasses, onTurns, false},
+	{TwoPassesAgain, onTurns, false},
+	{NextPassesAreFinal, 0, true},
 	{WhitePassedFirst, always &^ atStart, true},
 	{BlackPassedFirst, always &^ atStart, true},
 	{BlackStoppedPlay, onAgreed | inCount | on(Resume), false},

@@ -27,6 +27,7 @@ var examples = map[string]string{
 	"area-1":              "g1-published.sgf --dead B9,D9",
 	"area-2":              "g1-published.sgf --dead B9,D9",
 	"area-3":              "g1-area-3.sgf",
+	"area-agreement":      "g1-published.sgf --dead B9,D9",
 	"territory-1":         "g1-territory-1.sgf",
 	"aga":                 "g1-aga.sgf",
 	"button":              "e1-button.sgf",

@@ -135,7 +135,7 @@ func counted(t *testing.T, g *rules.Game, x result) {
 	given := rules.Points(max(g.Setup().Handicap-1, 0)) * rules.One
 	want, known := rules.Points(0), true
 	switch name {
-	case "tromp-taylor", "area-2", "aga":
+	case "tromp-taylor", "area-2", "area-agreement", "aga":
 		want = -rules.Points(x.AreaWminusB)*rules.One - given
 	case "japanese":
 		want = -rules.Points(x.TerritoryAllWminusB) * rules.One
