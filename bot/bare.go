@@ -9,26 +9,29 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/width"
+
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// aPoint is a point as people write it, with its letter moved to the front.
-var aPoint = regexp.MustCompile(`(?i)^[a-z](?:[1-9]|1[0-9]|2[0-5])$`)
+// aPoint is a point as people write it, with its letter moved to the front, or in the
+// kanji that pictures can show: "3四". "4-4" is more often talk about a corner.
+var aPoint = regexp.MustCompile(`(?i)^(?:[a-z](?:[1-9]|1[0-9]|2[0-5])|(?:[1-9]|1[0-9]|2[0-5]|[一二三四五六七八九])(?:[一二三四五六七八九]|十[一二三四五六七八九]?|廿[一二三四五]?))$`)
 
 // aroundTurn are words beside a turn that leave it one: "play E5", "Pass, please."
 var aroundTurn = regexp.MustCompile(`(?i)^(?:(?:place|play)\s+)?(.*?)(?:,?\s+please)?$`)
 
 // BareTurn reads a turn that somebody typed without a command: a point as they write it,
-// "E5", "e 5", "5e" or "e5.", on any board and with any letter, or the word pass; before
+// "E5", "e 5", "5e", "e-5", "Ｅ５", "3四" or "e5.", on any board and with any letter, or the word pass; before
 // it may stand "play" or "place", after it "please". It reports false for everything else:
 // every other word is as likely to be chat.
 func BareTurn(typed string) (command string, args map[string]string, ok bool) {
 	if len(typed) > 20 {
 		return "", nil, false
 	}
-	around := aroundTurn.FindStringSubmatch(strings.TrimRight(strings.TrimSpace(typed), ".!"))
+	around := aroundTurn.FindStringSubmatch(strings.TrimRight(strings.TrimSpace(width.Fold.String(typed)), ".!。"))
 	if around == nil {
 		return "", nil, false
 	}
@@ -129,7 +132,7 @@ func (b *Bot) playedIn(ctx context.Context, r Request, by match.PersonID) (m mat
 var addressedSteps = []string{"place", "pass", "button", "delay", "undo", "accept", "dead", "resign"}
 
 // likeAPoint is a text that is meant as a point, although there may be no such point.
-var likeAPoint = regexp.MustCompile(`(?i)^(?:[a-z]{1,2}\s*[0-9]{1,3}|[0-9]{1,3}\s*[a-z]{1,2})$`)
+var likeAPoint = regexp.MustCompile(`(?i)^(?:[a-z]{1,2}\s*[0-9]{1,3}|[0-9]{1,3}\s*[a-z]{1,2}|[0-9]{1,2}-[0-9]{1,2})$`)
 
 // Addressed reads a message to the bot. It returns the command that the message names,
 // and reports whether that is a step of a game, which the message may carry out. Its
@@ -175,8 +178,9 @@ var bareSize = regexp.MustCompile(`^\d{1,2}([xX×]\d{1,2})?$`)
 const maxSlashed = 4
 
 // Slashed returns the command that somebody may mean who typed it without its slash:
-// "/place E5" for "E5", "/join" for "Join", "/new 9x9" for "new 9x9". It returns "" for
-// what reads like talk, and for what has a slash.
+// "/place E5" for "E5", "/join" for "Join", "/new 9x9" for "new 9x9",
+// and "/place E55", which is refused with the reason, for "E55". It returns ""
+// for what reads like talk, and for what has a slash.
 func Slashed(commands []Command, typed string) string {
 	if command, args, ok := BareTurn(typed); ok {
 		return strings.TrimSpace("/" + command + " " + args["at"])
@@ -184,6 +188,9 @@ func Slashed(commands []Command, typed string) string {
 	words := strings.Fields(typed)
 	if len(words) == 0 || len(words) > maxSlashed {
 		return ""
+	}
+	if len(words) == 1 && likeAPoint.MatchString(width.Fold.String(words[0])) {
+		return "/place " + words[0]
 	}
 	name := strings.ToLower(words[0])
 	line := "/" + strings.Join(append([]string{name}, words[1:]...), " ")

@@ -23,7 +23,8 @@ func TestBareTurn(t *testing.T) {
 		{"", "chat"}, {"e", "chat"}, {"5", "chat"}, {"e0", "chat"}, {"e26", "chat"}, {"e05", "chat"}, {"b52", "chat"},
 		{"e5?", "chat"}, {"e5 d4", "chat"}, {"5 e", "chat"}, {"e5 e", "chat"}, {"E5 is bad", "chat"}, {"e\n5 6", "chat"}, {"5e4", "chat"},
 		{"passe", "chat"}, {"I pass", "chat"}, {"pass?", "chat"}, {"resign", "chat"}, {"undo", "chat"}, {"/place E5", "chat"},
-		{"é5", "chat"}, {"ｅ5", "chat"}, {"e" + strings.Repeat(" ", 30) + "5", "chat"},
+		{"é5", "chat"}, {"ｅ5", "place E5"}, {"Ｅ５", "place E5"}, {"ｐａｓｓ", "pass"}, {"e-5", "place E5"}, {"E5。", "place E5"},
+		{"3四", "place 3四"}, {"１６四", "place 16四"}, {"四四", "place 四四"}, {"4-4", "chat"}, {"十一", "chat"}, {"一", "chat"}, {"四", "chat"}, {"e" + strings.Repeat(" ", 30) + "5", "chat"},
 	} {
 		got := "chat"
 		if command, args, ok := bot.BareTurn(c.typed); ok {
@@ -134,7 +135,9 @@ func TestSlashed(t *testing.T) {
 		"pass": "/pass", "New": "/new", "help": "/help", "accept": "/accept", "new 9x9": "/new 9x9",
 		"new two-button 9x9": "/new two-button 9x9", "new 13×13": "/new 13×13", "dead C3 D5": "/dead C3 D5",
 
-		"": "", "/pass": "", "!pass": "", "hello": "", "E5 D4": "", "A100": "", "E": "", "é5": "",
+		"E55": "/place E55", "４-４": "/place ４-４", "4-4": "/place 4-4", "Ｄ４": "/place D4", "3四": "/place 3四", // the bot says what is wrong with them
+
+		"": "", "/pass": "", "!pass": "", "hello": "", "E5 D4": "", "E": "", "é5": "",
 		"pass?": "", "new game anyone?": "", "help me please": "", "why": "", "return": "", "draw in 10 minutes": "",
 		"place your stones at once": "", "dead right": "", "play E5": "/place E5", "pass please": "/pass",
 	} {

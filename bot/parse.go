@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/width"
+
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -21,7 +23,9 @@ var ErrNotACommand = fmt.Errorf("not a command")
 // "/dead C3 D5 as:alive". An option that takes the rest keeps its lines. Options
 // come in their order or by name, with ":", "=" or, but for prose, a space: "komi 7". The
 // name of a yes-or-no option alone means yes, and yes alone confirms. A number after the
-// letter of a point belongs to it: "/place e 5". A command may have one of its earlier
+// letter of a point belongs to it: "/place e 5". Full-width letters and digits, as phones
+// write them in Japanese and Chinese, are read like others except in prose and in the
+// names of people. A command may have one of its earlier
 // names: Parse returns the present one. It returns ErrNotACommand for text that does not
 // begin with "/" or "!"; its other errors are for the person who typed, in English, and
 // [Explain] translates them.
@@ -33,13 +37,24 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 		lines[n] = i > 0
 		n += len(strings.Fields(line))
 	}
-	if len(words) == 0 || len(words[0]) < 2 || words[0][0] != '/' && words[0][0] != '!' {
+	if len(words) == 0 {
 		return "", nil, ErrNotACommand
 	}
-	name := strings.ToLower(words[0][1:])
+	first := width.Fold.String(words[0])
+	if len(first) < 2 || first[0] != '/' && first[0] != '!' {
+		return "", nil, ErrNotACommand
+	}
+	name := strings.ToLower(first[1:])
 	c, ok := FindCommand(commands, name)
 	if !ok {
 		return "", nil, unknown(commands, name)
+	}
+	if !slices.ContainsFunc(c.Options, prose) {
+		for i, word := range words {
+			if !strings.HasPrefix(word, "@") {
+				words[i] = width.Fold.String(word)
+			}
+		}
 	}
 	old := aliases[name]
 	words, lines = joined(c, words, lines)

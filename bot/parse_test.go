@@ -10,7 +10,10 @@ import (
 // People leave out colons, and put the names of options into any place.
 func TestParse(t *testing.T) {
 	for typed, want := range map[string]string{
-		"/new two-button 9x9 komi 7":                              "new rules=two-button size=9x9 komi=7",
+		"/new two-button 9x9 komi 7": "new rules=two-button size=9x9 komi=7",
+		"／ｎｅｗ　ｔｗｏ-ｂｕｔｔｏｎ　９ｘ９　ｋｏｍｉ：６．５": "new rules=two-button size=9x9 komi=6.5",
+		"/place Ｅ５": "place at=E5", "/dead Ｃ３ Ｄ５ ａｓ：ａｌｉｖｅ": "dead points=C3 D5 as=alive", "/comment ＧＧ！": "comment text=ＧＧ！",
+		"/new opponent @ＢＥＮ":                                      "new opponent=@ＢＥＮ",
 		"/new komi 7 handicap 2 clock 3d":                         "new komi=7 handicap=2 clock=3d",
 		"/new clock fischer 7d+1d max 14d komi 6.5 hints no":      "new komi=6.5 hints=no clock=fischer 7d+1d max 14d",
 		"/new 9x9 hints clock 3d weekends night 23-7 color=w":     "new rules=9x9 color=w hints=yes clock=3d weekends night 23-7",

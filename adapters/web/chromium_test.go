@@ -879,7 +879,7 @@ func TestSuggestedInChromium(t *testing.T) {
 	p.say("E4")
 	p.sees("3. Black E4")
 	p.say("E6")
-	p.told("Everybody can read that now. It is not your turn in game 1: it is White's.")
+	p.told("That went to the chat. It is not your turn in game 1: it is White's.")
 	p.sit("white")
 	p.say("pass please")
 	p.sees("4. White passes")
@@ -942,7 +942,7 @@ func TestLateLineInChromium(t *testing.T) {
 	close(l.show)
 	p.wait(`document.querySelectorAll('#log .message').length === 4`)
 	got := get[[]string](p, `[...document.querySelectorAll('#log .message .text')].map((e) => e.textContent)`)
-	if want := []string{"E5", "Everybody can read that now. It is not your turn.", "D5", "Everybody can read that now. It is not your turn."}; !slices.Equal(got, want) {
+	if want := []string{"E5", "That went to the chat. It is not your turn.", "D5", "Everybody can read that now. It is not your turn."}; !slices.Equal(got, want) {
 		t.Errorf("the transcript says %q, not %q", got, want)
 	}
 }

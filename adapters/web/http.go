@@ -446,7 +446,7 @@ func (s *server) hint(lang string, who outbox.User, text, why string) answer {
 	} else if turn || who == onlooker {
 		return answer{}
 	}
-	meant := bot.Slashed(s.service.Commands(), text)
+	meant := bot.Slashed(s.service.Commands(), strings.TrimRight(text, " ?？"))
 	command, args, err := bot.Parse(s.service.Commands(), meant)
 	if err != nil {
 		return answer{}
@@ -496,8 +496,8 @@ const (
 	wordSeatTaken = "Somebody else sits there. Choose another seat, or ask them to leave theirs."
 	wordSeatWarm  = "Somebody sat there until just now and may come back. If not, you can have the seat in {0} seconds."
 	wordOnlooker  = "An onlooker only watches. To play, choose the seat Black or White, or another name."
-	wordMeant     = "Everybody can read that now. Did you mean {0}?"
-	wordSaid      = "Everybody can read that now. {0}"
+	wordMeant     = "That went to the chat. Did you mean {0}?"
+	wordSaid      = "That went to the chat. {0}"
 	wordModerator = "{0} You become a moderator of this room at /owner, with its owner token."
 	wordNameTaken = "That name belongs to another browser. Choose another name."
 	wordAlike     = "That name looks like somebody else's. Choose another name."

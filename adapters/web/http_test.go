@@ -465,6 +465,10 @@ func TestBare(t *testing.T) {
 		{"onlooker", "k9", "", ""},
 		{"onlooker", "accept", "", ""},
 		{"black", "accept", "", "/accept"},
+		{"black", "pass?", "", "/pass"},
+		{"black", "E55", "", "/place E55"},
+		{"black", "4-4", "", "/place 4-4"},
+		{"black", "hello?", "", ""},
 		{"black", "hello", "", ""},
 	} {
 		asked = nil
@@ -479,7 +483,7 @@ func TestBare(t *testing.T) {
 		if c.meant == "" {
 			continue
 		}
-		if m := a.Message; !a.Private || m.Text != "Everybody can read that now. Did you mean "+c.meant+"?" || len(m.Controls) != 1 || m.Controls[0].Label != c.meant {
+		if m := a.Message; !a.Private || m.Text != "That went to the chat. Did you mean "+c.meant+"?" || len(m.Controls) != 1 || m.Controls[0].Label != c.meant {
 			t.Errorf("%s says %q and is told %+v", c.seat, c.text, m)
 		}
 		pressed := post(t, url, submission{ID: id(100 + i), Seat: c.seat, Command: a.Message.Controls[0].Command, Args: a.Message.Controls[0].Args})
@@ -488,10 +492,10 @@ func TestBare(t *testing.T) {
 		}
 	}
 	a := post(t, url, submission{ID: id(50), Seat: "white", Text: "E5"})
-	if m := a.Message; !a.Private || m == nil || m.Text != "Everybody can read that now. It is not your turn." || len(m.Controls) > 0 {
+	if m := a.Message; !a.Private || m == nil || m.Text != "That went to the chat. It is not your turn." || len(m.Controls) > 0 {
 		t.Errorf("out of turn: %+v", m)
 	}
-	equal(t, "transcript", said(t, l), []string{"Black: E5", "Black: place d4", "Ada: E5", "Onlooker: k9", "Onlooker: accept", "Black: accept", "Black: hello", "White: E5"})
+	equal(t, "transcript", said(t, l), []string{"Black: E5", "Black: place d4", "Ada: E5", "Onlooker: k9", "Onlooker: accept", "Black: accept", "Black: pass?", "Black: E55", "Black: 4-4", "Black: hello?", "Black: hello", "White: E5"})
 }
 
 // What was said stays talk when the page sends it again: the person may be to move by

@@ -3,11 +3,9 @@ package match
 import (
 	"cmp"
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -401,32 +399,4 @@ func Number(args map[string]string, name string, otherwise int) (int, error) {
 		return 0, text.Error("bad.number", shortened(typed))
 	}
 	return n, nil
-}
-
-// ParsePoints reads points as people write them: "C3 D5", "c3, d5.", "c 3", "3c"; "none"
-// is no point.
-func ParsePoints(s string, w, h int) ([]rules.Point, error) {
-	var ps []rules.Point
-	for _, word := range strings.FieldsFunc(TidyPoints(s), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;.!", r) }) {
-		if strings.EqualFold(word, "none") {
-			continue
-		}
-		p, err := rules.ParsePoint(word, w, h)
-		if err != nil {
-			return nil, err
-		}
-		ps = append(ps, p)
-	}
-	return ps, nil
-}
-
-var (
-	apart  = regexp.MustCompile(`(?i)\b([a-z])[\s,;.]+([0-9]+)\b`) // c 3
-	turned = regexp.MustCompile(`(?i)\b([0-9]+)([a-z])\b`)         // 3c
-)
-
-// TidyPoints writes the points in a text with the letter first and the number right
-// behind it, "c 3 5d" as "c3 d5", and leaves everything else.
-func TidyPoints(s string) string {
-	return turned.ReplaceAllString(apart.ReplaceAllString(s, "$1$2"), "$2$1")
 }

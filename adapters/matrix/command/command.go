@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/width"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -51,7 +52,6 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 	}
 	how, text := t.addressed(body)
 	if how == notAddressed {
-		body = narrow(body)
 		if _, _, ok := bot.BareTurn(body); ok && t.Thread {
 			return Parsed{Bare: body}, true
 		}
@@ -62,7 +62,7 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 		word = strings.TrimRight(word, ".!") // it is said, not typed by rule
 	}
 	typed := word
-	word = strings.ToLower(narrow(word))
+	word = strings.ToLower(width.Fold.String(word))
 	at, isPoint := point(text)
 	_, isCommand := bot.FindCommand(known, word)
 	switch {
@@ -91,11 +91,6 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 	}
 	if err != nil {
 		return problem(word, err), true
-	}
-	for _, o := range c.Options {
-		if at, ok := args[o.Name]; ok && o.Type == bot.PointOption {
-			args[o.Name] = narrow(at)
-		}
 	}
 	return Parsed{Command: name, Args: args, Users: t.users(c, args)}, true
 }
@@ -224,19 +219,9 @@ func firstWord(text string) (word, rest string) {
 	return text, ""
 }
 
-// narrow makes full-width letters, digits and signs ordinary ones.
-func narrow(s string) string {
-	return strings.Map(func(r rune) rune {
-		if '！' <= r && r <= '～' {
-			return r - '！' + '!'
-		}
-		return r
-	}, s)
-}
-
 // point reads a text that is a point of a board and nothing else.
 func point(text string) (at string, ok bool) {
-	command, args, _ := bot.BareTurn(narrow(text))
+	command, args, _ := bot.BareTurn(text)
 	return args["at"], command == "place"
 }
 
@@ -247,7 +232,7 @@ func plausible(c bot.Command, args map[string]string) bool {
 		if _, err := strconv.Atoi(arg); given && o.Type == bot.IntegerOption && err != nil {
 			return false
 		}
-		if given && o.Type == bot.PointOption && slices.ContainsFunc(strings.Fields(match.TidyPoints(narrow(arg))), isNoPoint) {
+		if given && o.Type == bot.PointOption && slices.ContainsFunc(strings.Fields(match.TidyPoints(arg)), isNoPoint) {
 			return false
 		}
 	}

@@ -206,7 +206,7 @@ func TestThread(t *testing.T) {
 	for _, c := range []struct{ says, means string }{
 		{"E5", "perhaps E5"},
 		{"e 5", "perhaps e 5"},
-		{"５ｅ．", "perhaps 5e."},
+		{"５ｅ．", "perhaps ５ｅ．"},
 		{"Pass", "perhaps Pass"},
 		{"!E5", "place at=E5"},
 		{"place E5", "perhaps place E5"},
