@@ -238,7 +238,8 @@ func stars(w, h int) []rules.Point {
 }
 
 // coordinates writes the names of the lines on all four sides, those of the
-// last move on a pill.
+// last move on a pill. Numbers and kanji stand above and on the right; below and on
+// the left are the letters that texts use, whatever is chosen.
 func (l *displayList) coordinates(g *grid, s *Scene) {
 	if g.coordinates == "none" {
 		return
@@ -262,17 +263,15 @@ func (l *displayList) coordinates(g *grid, s *Scene) {
 	seen := s.Last != nil && g.view.has(*s.Last)
 	for x := g.view.From.X; x <= g.view.To.X; x++ {
 		at, _ := g.at(rules.Point{X: x})
-		name := columnName(g.coordinates, int(x))
 		last := seen && s.Last.X == x
-		write(at, top-away, name, last)
-		write(at, bottom+away, name, last)
+		write(at, top-away, columnName(g.coordinates, int(x)), last)
+		write(at, bottom+away, columnName("letters", int(x)), last)
 	}
 	for y := g.view.From.Y; y <= g.view.To.Y; y++ {
 		_, at := g.at(rules.Point{Y: y})
-		name := rowName(g.coordinates, int(y), g.h)
 		last := seen && s.Last.Y == y
-		write(left-away, at, name, last)
-		write(right+away, at, name, last)
+		write(left-away, at, rowName("letters", int(y), g.h), last)
+		write(right+away, at, rowName(g.coordinates, int(y), g.h), last)
 	}
 }
 
