@@ -91,7 +91,7 @@ func TestBare(t *testing.T) {
 		{"ada", "1", "z9", "Z9 is not on this board: its columns go from A to J, its rows from 1 to 9."},
 		{"ada", "1", "e 5", "turn"},
 		{"ada", "1", "e 5", "chat It is not your turn in game 1: it is White's."},
-		{"bob", "1", "5e", "E5: the point is not empty."},
+		{"bob", "1", "5e", "There is already a stone on E5."},
 		{"bob", "alone", "d5", "turn"},
 		{"ada", "1", "pass", "turn"},
 		{"bob", "1", "PASS", "turn"},

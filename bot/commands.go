@@ -63,7 +63,7 @@ func listHandlers() []handler {
 			{Name: "size", Summary: "Lines of a side, 9, or columns and rows, 9x13", Choices: sizes, Suggest: true},
 			{Name: "komi", Summary: "Points for White, a multiple of ½; the ruleset has its own"},
 			{Name: "handicap", Summary: "Handicap stones, 2 or more; White moves first", Type: IntegerOption},
-			{Name: "placement", Summary: "Where they go", Choices: []Choice{{"On the star points", "fixed"}, {"Where Black likes", "free"}}},
+			{Name: "placement", Summary: "fixed: on the star points; free: where Black likes", Choices: []Choice{{"On the star points", "fixed"}, {"Where Black likes", "free"}}},
 			{Name: "color", Summary: "The colour you play", Choices: []Choice{{"Black", "black"}, {"White", "white"}, {"Random", "random"}}},
 			{Name: "opponent", Summary: "Who may join; name yourself to play both sides", Type: UserOption},
 			{Name: "hints", Summary: "no: I neither estimate the score nor suggest what is dead", Type: BoolOption},
@@ -97,7 +97,7 @@ func listHandlers() []handler {
 		}}, kind: rules.AcceptScore, seated: true, change: match.Accept},
 		{Command: Command{"dead", everyday, "Mark dead stones once play has stopped; without points, all that look dead", []Option{
 			{Name: "points", Summary: "A stone of each chain: C3 D5", Rest: true, Suggest: true},
-			{Name: "as", Summary: "What they are", Choices: []Choice{{"Dead", "dead"}, {"Alive", "alive"}, {"Alive in seki", "seki"}}},
+			{Name: "as", Summary: "dead, alive or seki", Choices: []Choice{{"Dead", "dead"}, {"Alive", "alive"}, {"Alive in seki", "seki"}}},
 			gameOption,
 		}}, kind: rules.MarkDead, seated: true, change: match.Mark},
 		{Command: Command{"more", everyday, "Show what else you can do in a game", []Option{gameOption}}, question: more},

@@ -611,8 +611,15 @@ func help(q *question) Answer {
 		return q.answer(append([]Text{say("help.heading", say("group."+want))}, list(want)...)...)
 	case found:
 		out := []Text{say("help.line", c.Name, usage(c), c.Summary)}
+		if c.Name == "place" {
+			out = append(out, say("help.place"))
+		}
 		for _, o := range c.Options {
-			out = append(out, say("help.option", o.Name, o.Summary))
+			name := o.Name
+			if o.Type == BoolOption {
+				name += ":yes"
+			}
+			out = append(out, say("help.option", name, o.Summary))
 		}
 		return q.answer(out...)
 	}

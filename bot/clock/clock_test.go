@@ -1054,7 +1054,7 @@ func TestParse(t *testing.T) {
 
 		"":                           "I know no clock “”. Try none, 3d, fischer 7d+1d max 14d, byoyomi 10d 3x2d or canadian 10d 15/5d.",
 		"fast please":                "I know no clock “fast please”. Try none, 3d, fischer 7d+1d max 14d, byoyomi 10d 3x2d or canadian 10d 15/5d.",
-		"fischer":                    "“” is not a length of time. Write days, hours and minutes as 3d, 12h, 90m or 1d12h, for example: fischer 7d+1d max 14d",
+		"fischer":                    "A time is missing, for example: fischer 7d+1d max 14d",
 		"fischer 7d":                 "Say how much time each turn adds: fischer 7d+1d",
 		"fischer 7d+1d max 5d":       "The cap must be at least the starting time: max 5d is less than 7d.",
 		"fischer 1d+2d":              "The cap must be at least the starting time: max 1d is less than 2d.",

@@ -149,6 +149,9 @@ func (p *parser) overtime(sign, example string) (main time.Duration, n int, peri
 
 // duration reads a duration: "1d12h", or "1d" and "12h".
 func (p *parser) duration(example string) (time.Duration, error) {
+	if p.peek() == "" {
+		return 0, text.Error("clock.missing", example)
+	}
 	d, ok := parseDuration(p.peek())
 	if !ok {
 		return 0, text.Error("clock.duration", text.Shorten(p.peek()), example)

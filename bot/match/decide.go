@@ -360,7 +360,7 @@ func (in *Input) blocked() (Step, bool) {
 	case m.State == Open:
 		return in.Refuse(m.Waiting(in.By)), true
 	case m.Black != in.By && m.White != in.By:
-		return in.Refuse(say("onlooker", in.number(), named(m.Black), named(m.White))), true
+		return in.Refuse(say("onlooker", in.number())), true
 	}
 	return Step{}, false
 }

@@ -256,7 +256,7 @@ func Rematch(in *Input) Step {
 		return in.Refuse(say("rematch.when", in.number()))
 	}
 	if old.Black != in.By && old.White != in.By {
-		return in.Refuse(say("onlooker", in.number(), named(old.Black), named(old.White)))
+		return in.Refuse(say("onlooker", in.number()))
 	}
 	if slices.Contains(in.Erased, old.Black) || slices.Contains(in.Erased, old.White) {
 		return in.Refuse(say("rematch.erased", in.number()))

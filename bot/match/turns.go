@@ -260,6 +260,8 @@ func (in *Input) illegal(err error) text.Message {
 		return say("marked.already", i.Turn.Dead[0].String())
 	case i.Turn.Kind != rules.Place:
 		return text.Whole(i.Because)
+	case in.occupied(i.Turn.At):
+		return say("occupied", i.Turn.At.String())
 	case slices.Contains(superko, i.Rule):
 		return say("illegal.rule", i.Turn.At.String(), text.Sentence(i.Because), text.Sentence(i.Rule))
 	}
@@ -279,6 +281,12 @@ func (in *Input) unmarked(t rules.Turn) bool {
 	return t.Kind == rules.Unmark && len(t.Dead) > 0 && !slices.ContainsFunc(t.Dead, func(p rules.Point) bool {
 		return board.At(p) == rules.None || slices.Contains(marks, p)
 	})
+}
+
+// occupied reports whether a stone stands on a point.
+func (in *Input) occupied(at rules.Point) bool {
+	board := in.Position.Game.Board()
+	return board.At(at) != rules.None
 }
 
 // superko are the rules of which the reason for a refusal says too little. The others say
