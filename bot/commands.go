@@ -66,7 +66,7 @@ func listHandlers() []handler {
 			{Name: "placement", Summary: "fixed: on the star points; free: where Black likes", Choices: []Choice{{"On the star points", "fixed"}, {"Where Black likes", "free"}}},
 			{Name: "color", Summary: "The colour you play", Choices: []Choice{{"Black", "black"}, {"White", "white"}, {"Random", "random"}}},
 			{Name: "opponent", Summary: "Who may join; name yourself to play both sides", Type: UserOption},
-			{Name: "hints", Summary: "no: I neither estimate the score nor suggest what is dead", Type: BoolOption},
+			{Name: "hints", Summary: "Estimate the score and suggest what is dead; no: neither", Type: BoolOption},
 			{Name: "clock", Summary: "Time: 3d a turn, fischer 7d+1d max 14d, byoyomi 10d 3x2d …; by default none", Rest: true},
 		}}, change: match.NewGame, noGame: true, opens: true},
 		{Command: Command{"join", everyday, "Take the open seat of a game", []Option{gameOption}}, change: match.Join},
