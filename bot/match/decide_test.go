@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -237,4 +238,157 @@ func timed(t *testing.T) *table {
 	k.log("join B ada", "join W bob", "begin")
 	k.now = k.now.Add(48 * time.Hour)
 	return k
+}
+
+// warned returns the stones that a pass is warned about.
+func (k *table) warned() (stones []rules.Point) {
+	k.t.Helper()
+	s := Decide(k.input(k.match.ToMove, rules.Pass), MakeTurn)
+	if !s.Answer.Refused {
+		return nil
+	}
+	if s.Answer.Texts[0].Key != "pass.standing" {
+		k.t.Fatalf("a pass is refused: %v", s.Answer.Texts)
+	}
+	g := k.pos.Game
+	dead, _, _ := judged(g)
+	_, stones = captureFirst(g, dead)
+	return stones
+}
+
+// White, who is to move, has the lower side, with a dead black stone in it.
+const wall = "turn B place C1, turn W place D1, turn B place C2, turn W place D2, turn B place C3, turn W place D3, " +
+	"turn B place C4, turn W place D4, turn B place C5, turn W place D5, turn B place E3"
+
+// A pass that cannot end play is no mistake while dead stones stand: capturing them
+// first may cost half a point.
+func TestOnlyAPassThatCanEndPlayIsWarned(t *testing.T) {
+	for _, test := range []struct {
+		ruleset string
+		passes  string // before
+		warned  bool
+	}{
+		{"half-pass@1", "", false},
+		{"area-3@1", "", false},
+		{"territory-1@1", "", false},
+		{"tromp-taylor@1", "", true},
+		{"area-2@1", "", true},
+		{"half-pass@1", ", turn W pass, turn B pass", true},
+		{"area-3@1", ", turn W pass, turn B pass", true},
+		{"territory-1@1", ", turn W pass, turn B pass", true},
+		{"aga@1", "", false},
+		{"ultimate@1", ", turn W delay, turn B delay", false},
+	} {
+		k := sit(t, test.ruleset, 5).log(strings.Split(wall+test.passes, ", ")...)
+		if test.ruleset == "ultimate@1" {
+			k.log("turn W place A1", "turn B place A2")
+			if s := Decide(k.input("bob", rules.Pass), MakeTurn); s.Answer.Texts[0].Key == "pass.standing" {
+				t.Error("in Ultimate Go nothing is counted")
+			}
+			continue
+		}
+		if got := k.warned(); (len(got) > 0) != test.warned {
+			t.Errorf("%s after %q: warned of %v", test.ruleset, test.passes, got)
+		}
+	}
+}
+
+// Obeying the warning never ends worse than passing and, if play goes on, capturing
+// then, whichever liberties are filled first, if the opponent goes on passing.
+func TestObeyingTheWarningCostsNothing(t *testing.T) {
+	warned := map[string]int{}
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		ruleset := rules.Catalogue[int(seed)%len(rules.Catalogue)]
+		if ruleset.Has(rules.AcceptScore) || len(ruleset.Count) == 0 {
+			continue
+		}
+		k := sit(t, ruleset.ID(), 3+r.IntN(3))
+		for range 40 {
+			g := k.pos.Game
+			if g.Phase() != rules.Playing {
+				break
+			}
+			by := g.ToPlay()
+			pass := rules.Turn{Kind: rules.Pass, By: by}
+			if g.Allows(pass) {
+				if stones := k.warned(); len(stones) > 0 {
+					warned[ruleset.ID()]++
+					next, err := g.Play(pass)
+					if err != nil {
+						t.Fatal(err)
+					}
+					passed, obeyed := obey(t, r, next, by, stones), obey(t, r, g, by, stones)
+					if lead(obeyed, by) < lead(passed, by) {
+						t.Errorf("%s: %v: passing ends with %v for %v, capturing %v first with %v", ruleset.ID(), g.Log(), lead(passed, by), by, stones, lead(obeyed, by))
+					}
+				}
+			}
+			turns := g.Legal()
+			turn := turns[r.IntN(len(turns))]
+			if r.IntN(3) == 0 && g.Allows(pass) {
+				turn = pass
+			}
+			if turn.Kind == rules.Resign {
+				continue
+			}
+			k.log("turn " + turn.String())
+		}
+	}
+	for _, ruleset := range rules.Catalogue {
+		if !ruleset.Has(rules.AcceptScore) && !ruleset.Has(rules.AcceptSuggestion) && len(ruleset.Count) > 0 && warned[ruleset.ID()] == 0 {
+			t.Errorf("%s: no pass was warned", ruleset.ID())
+		}
+	}
+}
+
+// Where the first pass of the game is worth more than the dead stones, nobody is advised
+// to leave it to the opponent.
+func TestAWarningThatCostsMoreIsNotGiven(t *testing.T) {
+	for worth, warned := range map[string]bool{"1": true, "20": false} {
+		r, err := rules.Custom(rules.Spec{Name: "first-pass", Base: "area-2",
+			Start: []string{"a button lies on the table"},
+			Moves: map[string][]string{"pass": {"a pass is free", "when it is the first pass of the game, the player takes a button", "when both players have just passed, play stops"}},
+			Count: []string{"a stone on the board is worth 1", "an empty point that reaches only one colour is worth 1 to that colour", "a button is worth " + worth},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := sit(t, r.Stored(), 5).log(strings.Split(wall, ", ")...)
+		if got := k.warned(); (len(got) > 0) != warned {
+			t.Errorf("the first pass is worth %s: warned of %v", worth, got)
+		}
+	}
+}
+
+// obey captures the stones in some order, while the opponent passes, and passes then.
+func obey(t *testing.T, r *rand.Rand, g *rules.Game, by rules.Color, stones []rules.Point) *rules.Game {
+	t.Helper()
+	left := func() (liberties []rules.Point) {
+		board := g.Board()
+		for _, p := range stones {
+			if board.At(p) == by.Opponent() {
+				liberties = append(liberties, around(board, p)...)
+			}
+		}
+		r.Shuffle(len(liberties), func(i, j int) { liberties[i], liberties[j] = liberties[j], liberties[i] })
+		return liberties
+	}
+	for g.Phase() == rules.Playing {
+		turn := rules.Turn{Kind: rules.Pass, By: g.ToPlay()}
+		if g.ToPlay() == by {
+			for _, p := range left() {
+				if place := (rules.Turn{Kind: rules.Place, By: by, At: p}); g.Allows(place) {
+					turn = place
+					break
+				}
+			}
+		}
+		next, err := g.Play(turn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g = next
+	}
+	return g
 }

@@ -76,22 +76,96 @@ func (p *Position) suggested(l Line) bool {
 	return strings.HasPrefix(p.Events[l.Seq-1].Body, "suggest ")
 }
 
-// stillStanding warns a player who passes under a ruleset in which all stones at the end
-// are alive, if opponent stones look dead and would count: the player should capture them
-// first. After the warning the player may pass anyway.
+// stillStanding warns a player whose pass ends play, or lets the opponent end it by
+// another pass, under a ruleset in which all stones at the end are alive, if opponent
+// stones look dead and capturing them first leads to a better result. After the warning
+// the player may pass anyway.
 func (in *Input) stillStanding(t rules.Turn) (Step, bool) {
 	g := in.Position.Game
 	r := g.Rules()
 	if t.Kind != rules.Pass || r.Has(rules.AcceptScore) || r.Has(rules.AcceptSuggestion) || len(r.Count) == 0 || in.Position.Branch > 0 || in.Match.NoHints || !g.Allows(t) || in.yes("anyway") {
 		return Step{}, false
 	}
+	passed := passOut(g, 2)
+	if passed == nil {
+		return Step{}, false
+	}
 	board := g.Board()
 	dead, _, _ := judged(g)
 	dead = slices.DeleteFunc(dead, func(p rules.Point) bool { return board.At(p) == t.By })
-	if len(dead) == 0 {
+	obeyed, captured := captureFirst(g, dead)
+	const most = 8 // passes that end a game, in any ruleset
+	if obeyed = passOut(obeyed, most); len(captured) == 0 || obeyed == nil || lead(obeyed, t.By) <= lead(passed, t.By) {
 		return Step{}, false
 	}
-	return in.sure(say("pass.standing", pointList(dead), r.Title), "pass.anyway", "anyway"), true
+	return in.sure(say("pass.standing", pointList(captured), r.Title), "pass.anyway", "anyway"), true
+}
+
+// passOut returns the game after as many passes as end it; nil if the first n do not.
+func passOut(g *rules.Game, n int) *rules.Game {
+	for range n {
+		next, err := g.Play(rules.Turn{Kind: rules.Pass, By: g.ToPlay()})
+		if err != nil || next.Phase() == rules.Over {
+			return next
+		}
+		g = next
+	}
+	return nil
+}
+
+// captureFirst returns the game after the player to move has captured the chains of these
+// points, as far as that is possible while the opponent passes, and a point of each.
+func captureFirst(g *rules.Game, dead []rules.Point) (_ *rules.Game, captured []rules.Point) {
+	by := g.ToPlay()
+	for _, p := range dead {
+		taken := false
+		for after := g; !taken; {
+			board := after.Board()
+			i := slices.IndexFunc(around(board, p), func(q rules.Point) bool {
+				next, err := after.Play(rules.Turn{Kind: rules.Place, By: by, At: q})
+				if err == nil {
+					after = next
+				}
+				return err == nil
+			})
+			if i < 0 {
+				break
+			}
+			if board = after.Board(); board.At(p) == rules.None {
+				taken = true
+			}
+			next, err := after.Play(rules.Turn{Kind: rules.Pass, By: after.ToPlay()})
+			if err != nil {
+				break
+			}
+			if after = next; taken {
+				g, captured = after, append(captured, p)
+			}
+		}
+	}
+	return g, captured
+}
+
+// around returns the liberties of the chain at a point.
+func around(board rules.Board, p rules.Point) (liberties []rules.Point) {
+	for _, q := range board.Chain(p) {
+		for _, d := range []rules.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}} {
+			l := rules.Point{X: q.X + d.X, Y: q.Y + d.Y}
+			if board.Has(l) && board.At(l) == rules.None && !slices.Contains(liberties, l) {
+				liberties = append(liberties, l)
+			}
+		}
+	}
+	return liberties
+}
+
+// lead returns how far a player is ahead in a game that has been counted.
+func lead(g *rules.Game, c rules.Color) rules.Points {
+	margin := g.Score().Margin()
+	if c == rules.White {
+		return -margin
+	}
+	return margin
 }
 
 func pointList(ps []rules.Point) string {

@@ -76,7 +76,7 @@ var english = map[string]string{
 	"bad.placement":               "I know no placement “{0}”. Choose fixed or free.",
 	"suggested.dead":              "I marked the stones that look dead to me: {0}.",
 	"suggested.seki":              "I marked the stones that look alive in seki to me: {0}.",
-	"pass.standing":               "You have not passed yet. These opponent stones look dead to me: {0}. Under {1} all stones that are left at the end count as alive. Capture them first, or pass all the same: {/pass anyway:yes}",
+	"pass.standing":               "You have not passed yet. These opponent stones look dead to me: {0}. Passing can end the game now, and under {1} all stones that are left at the end count as alive. Capture them first, or pass all the same: {/pass anyway:yes}",
 	"pass.anyway":                 "Pass anyway",
 	"looks.settled":               "I see no other dead stones in game {0}.",
 	"looks.doubtful":              "{0} may be dead. If so: {/dead points:{1}}",
