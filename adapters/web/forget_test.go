@@ -70,7 +70,7 @@ func TestForgottenInTheRoom(t *testing.T) {
 			t.Errorf("she is told that this is kept: %q", m.Text)
 		}
 		export := says(her, "/privacy export").File.URL
-		_, all := do(t, "GET", url+export, "")
+		_, all := do(t, "GET", url+export, "", "Cookie", browserFor(her).String())
 		for _, trace := range []string{"zyxqword", "zyxqcomment", "zyxqsecret", "/place", `"name": "Zyxqa"`} {
 			if !strings.Contains(all, trace) {
 				t.Errorf("the export lacks %q", trace)

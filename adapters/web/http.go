@@ -134,8 +134,8 @@ func (s *server) handler() http.Handler {
 		introduce(w, r)
 		index(w, r)
 	})
-	for _, name := range []string{"room.css", "room.js", "icon.svg"} {
-		mux.HandleFunc("GET /"+name, asset(name))
+	for _, name := range []string{"/room.css", "/room.js", "/icon.svg"} {
+		mux.HandleFunc("GET "+name, asset(name[1:]))
 	}
 	mux.HandleFunc("GET /events", s.reading(streamReads, s.events))
 	mux.HandleFunc("GET /suggest", s.reading(1, s.suggest))
@@ -150,6 +150,10 @@ func (s *server) handler() http.Handler {
 
 // policy is the Content-Security-Policy of every page.
 const policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+
+// openPaths are what a browser asks for before the page can set its cookie, see direct.
+// All of them are the same for everybody.
+var openPaths = []string{"/", "/room.css", "/room.js", "/icon.svg", "/owner"}
 
 // guard refuses requests that were sent to a name that is not the room's, or
 // through a proxy while the room has no owner, and tells browsers to keep other
@@ -175,9 +179,17 @@ func (s *server) guard(next http.Handler) http.Handler {
 				"To let others in, its owner sets owner_token; docs/room.md says how.", http.StatusForbidden)
 			return
 		}
-		// CrossOriginProtection asks about what changes things; streams and
-		// pictures are nothing for other pages either.
-		if site := r.Header.Get("Sec-Fetch-Site"); r.URL.Path != "/" && site != "" && site != "same-origin" && site != "none" {
+		if s.cfg.OwnerToken.IsZero() && !direct(r) && !slices.Contains(openPaths, r.URL.Path) {
+			s.log.Info("request refused: it does not show that it came without a proxy, and owner_token is not set", "path", r.URL.Path)
+			http.Error(w, "This room is open to its own machine alone, and you may have come through a proxy. "+
+				"To let others in, its owner sets owner_token. A program names the room in the header Origin. docs/room.md explains both.", http.StatusForbidden)
+			return
+		}
+		// CrossOriginProtection asks about what changes things; streams and pictures are
+		// nothing for other pages either. A link that somebody follows is.
+		site := r.Header.Get("Sec-Fetch-Site")
+		link := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+		if site != "" && site != "same-origin" && site != "none" && r.URL.Path != "/" && !link {
 			http.Error(w, "Other pages may not ask this room.", http.StatusForbidden)
 			return
 		}
@@ -410,9 +422,9 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	picture, _ := got.Picture()
 	switch {
 	case picture != nil:
-		s.answers.Add(answered.Key, extras{newDrawing(picture), got.File})
+		s.answers.Add(answered.Key, extras{newDrawing(picture), got.File, got.Private, sub.browser})
 	case got.File != nil && got.Private:
-		s.answers.Add(answered.Key, extras{nil, got.File})
+		s.answers.Add(answered.Key, extras{nil, got.File, true, sub.browser})
 	}
 	var a answer
 	switch {

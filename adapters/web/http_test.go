@@ -29,18 +29,22 @@ import (
 )
 
 // do sends a request with headers, "Host" among them, and gives the response
-// with its body read.
+// with its body read. Unless they say otherwise it comes from the room's own page.
 func do(t testing.TB, method, url, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
+	req.Header.Set("Origin", originOf(url))
 	for i := 0; i < len(headers); i += 2 {
 		if headers[i] == "Host" {
 			req.Host = headers[i+1]
 		}
 		req.Header.Set(headers[i], headers[i+1])
+		if headers[i+1] == "" {
+			req.Header.Del(headers[i])
+		}
 	}
 	resp, err := clientFor(url).Do(req)
 	if err != nil {
@@ -52,6 +56,12 @@ func do(t testing.TB, method, url, body string, headers ...string) (*http.Respon
 		t.Fatal(err)
 	}
 	return resp, string(data)
+}
+
+// originOf returns the origin of an address.
+func originOf(url string) string {
+	host, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+	return "http://" + host
 }
 
 // ask submits what is JSON already.
@@ -141,10 +151,11 @@ func TestOrigins(t *testing.T) {
 		headers []string
 		ok      bool
 	}{
-		{nil, true}, // no browser
 		{[]string{"Origin", url}, true},
+		{[]string{"Origin", strings.ToUpper(url)}, true},
 		{[]string{"Origin", url, "Sec-Fetch-Site", "same-origin"}, true},
 		{[]string{"Sec-Fetch-Site", "none"}, true},
+		{[]string{"Origin", ""}, false},
 		{[]string{"Origin", "http://evil.example"}, false},
 		{[]string{"Origin", "http://127.0.0.1:1"}, false},
 		{[]string{"Origin", strings.Replace(url, "127.0.0.1", "localhost", 1)}, false},
@@ -167,8 +178,20 @@ func TestOrigins(t *testing.T) {
 			t.Errorf("%s for another page: %s", path, resp.Status)
 		}
 	}
-	if resp, _ := do(t, "GET", url+"/", "", "Sec-Fetch-Site", "cross-site"); resp.StatusCode != 200 {
-		t.Errorf("a link to the room: %s", resp.Status)
+	// A link on another page leads here. Nothing else of another page does.
+	link := []string{"Origin", "", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}
+	for _, path := range []string{"/", "/owner"} {
+		if resp, _ := do(t, "GET", url+path, "", link...); resp.StatusCode != 200 {
+			t.Errorf("a link to %s: %s", path, resp.Status)
+		}
+		if resp, _ := do(t, "POST", url+path, "", link...); resp.StatusCode != http.StatusForbidden {
+			t.Errorf("a form of another page for %s: %s", path, resp.Status)
+		}
+	}
+	for _, other := range [][]string{{"Sec-Fetch-Dest", "iframe"}, {"Sec-Fetch-Dest", "image"}, {"Sec-Fetch-Mode", "no-cors"}, {"Sec-Fetch-Mode", ""}} {
+		if resp, _ := do(t, "GET", url+"/owner", "", append(slices.Clone(link), other...)...); resp.StatusCode != http.StatusForbidden {
+			t.Errorf("/owner for %v of another page: %s", other, resp.Status)
+		}
 	}
 }
 
@@ -267,11 +290,18 @@ func TestRefusalIsPrivate(t *testing.T) {
 	for _, s := range streams {
 		equal(t, "stream", s.until("good luck"), []string{"(ready)", "good luck"})
 	}
-	resp, body := do(t, "GET", url+a.Message.Picture+"&size=small", "")
+	resp, body := do(t, "GET", url+a.Message.Picture+"&size=small", "", "Cookie", browserFor("black").String())
 	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "image/png" || len(body) == 0 {
 		t.Errorf("its picture: %s", resp.Status)
 	}
-	resp, body = do(t, "GET", url+a.Message.File.URL, "")
+	for _, path := range []string{a.Message.Picture, a.Message.File.URL} {
+		for _, cookie := range []string{"", browserFor("white").String(), browserFor("name:Ada").String()} {
+			if resp, _ := do(t, "GET", url+path, "", "Cookie", cookie); resp.StatusCode != http.StatusNotFound {
+				t.Errorf("%s for %q: %s", path, cookie, resp.Status)
+			}
+		}
+	}
+	resp, body = do(t, "GET", url+a.Message.File.URL, "", "Cookie", browserFor("black").String())
 	if body != "(;)" || resp.Header.Get("Content-Disposition") != "attachment; filename=game-1.sgf" {
 		t.Errorf("its file: %q %v", body, resp.Header)
 	}
@@ -365,7 +395,7 @@ func TestOwner(t *testing.T) {
 			t.Fatalf("the token: %s, %s", resp.Status, page)
 		}
 		c := resp.Cookies()[0]
-		if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.MaxAge <= 0 || c.Secure || strings.Contains(c.Value, token) {
+		if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.MaxAge <= 0 || c.Secure || strings.Contains(c.Value, token) {
 			t.Errorf("the cookie is %+v", c)
 		}
 		if !moderator(url, c.Value) || !moderator(url, c.Value, "X-Forwarded-For", "192.0.2.1") {
@@ -410,6 +440,36 @@ func TestProxy(t *testing.T) {
 		}
 		if resp, _ := do(t, "GET", owned+"/", "", headers...); resp.StatusCode != http.StatusOK {
 			t.Errorf("with an owner and %v: %s", headers, resp.Status)
+		}
+	}
+	// A proxy that replaces the Host and says nothing more: a browser shows by Origin or by
+	// the cookie of the page where it sees the room, and so does a program that plays by the
+	// rules. What gets in without is the same for everybody.
+	host := strings.TrimPrefix(alone, "http://")
+	for _, c := range []struct {
+		headers []string
+		ok      bool
+	}{
+		{nil, false},
+		{[]string{"Sec-Fetch-Site", "same-origin"}, false},
+		{[]string{"Cookie", hostCookie("go.example.org") + "=1"}, false},
+		{[]string{"Cookie", hostCookie("127.0.0.1:1") + "=1"}, false},
+		{[]string{"Cookie", hostCookie(host) + "=1"}, true},
+		{[]string{"Origin", alone}, true},
+		{[]string{"Origin", "http://go.example.org"}, false},
+		{[]string{"Origin", "null"}, false},
+	} {
+		headers := append([]string{"Origin", ""}, c.headers...)
+		for path, page := range map[string]bool{"/": true, "/room.js": true, "/owner": true, "/suggest?text=/": false, "/picture/g1/2.png": false} {
+			if resp, _ := do(t, "GET", alone+path, "", headers...); (resp.StatusCode == http.StatusOK) != (c.ok || page) {
+				t.Errorf("%s with %v: %s", path, c.headers, resp.Status)
+			}
+			if resp, _ := do(t, "GET", owned+path, "", headers...); resp.StatusCode != http.StatusOK {
+				t.Errorf("%s with %v and an owner: %s", path, c.headers, resp.Status)
+			}
+		}
+		if resp, body := ask(t, alone, typed(len(headers), "black", "hello"), headers...); (resp.StatusCode == http.StatusOK) != c.ok || !c.ok && resp.StatusCode != http.StatusForbidden {
+			t.Errorf("a post with %v: %s %s", c.headers, resp.Status, body)
 		}
 	}
 	// nginx without settings of its own: HTTP/1.0, and the Host of the room.
@@ -851,6 +911,7 @@ func TestRoomSpeaks(t *testing.T) {
 		t.Helper()
 		req, _ := http.NewRequestWithContext(t.Context(), "GET", url+"/events?seat="+seat, nil)
 		req.Header.Set("Accept-Language", "de")
+		req.Header.Set("Origin", url)
 		resp, err := clientFor(url).Do(req)
 		if err != nil {
 			t.Fatal(err)

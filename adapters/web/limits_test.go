@@ -207,6 +207,51 @@ func TestLimitsOfABrowser(t *testing.T) {
 	})
 }
 
+// The owner token cannot be guessed faster than anybody types it: neither by the form nor
+// by a cookie. Who waits, or comes from elsewhere, is let in.
+func TestGuessing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		url := open(t, newLimited(newLog(t)), fakeService{})
+		form := func(address, body string, headers ...string) (*http.Response, string) {
+			headers = append(headers, "X-Forwarded-For", address, "Content-Type", "application/x-www-form-urlencoded")
+			return do(t, "POST", url+"/owner", body, headers...)
+		}
+		right, cookie := "token="+strings.ReplaceAll(token, " ", "+"), ownerCookie+"="
+		looked := map[int]int{}
+		for n := range 300 {
+			var resp *http.Response
+			switch n % 3 {
+			case 0:
+				resp, _ = form("192.0.2.1", fmt.Sprint("token=guess", n))
+			case 1:
+				resp, _ = form("192.0.2.1", "release=Bob", "Cookie", cookie+ownerProof(fmt.Sprint("guess", n)))
+			case 2:
+				resp, _ = do(t, "GET", url+"/owner", "", "X-Forwarded-For", "192.0.2.1", "Cookie", cookie+ownerProof(fmt.Sprint("guess", n)))
+			}
+			looked[resp.StatusCode]++
+		}
+		if looked[http.StatusTooManyRequests] != 290 {
+			t.Errorf("answers: %v", looked)
+		}
+		resp, page := form("192.0.2.1", right)
+		if resp.StatusCode != http.StatusTooManyRequests || len(resp.Cookies()) > 0 || resp.Header.Get("Retry-After") != "10" || !strings.Contains(page, "Wait 10 seconds, then try again.") {
+			t.Errorf("the token after many guesses: %s %s", resp.Status, page)
+		}
+		if resp, _ := do(t, "GET", url+"/owner", "", "X-Forwarded-For", "192.0.2.1"); resp.StatusCode != http.StatusOK {
+			t.Errorf("the form itself: %s", resp.Status)
+		}
+		for range 30 { // right is not wrong
+			if resp, _ := form("192.0.2.2", right); resp.StatusCode != http.StatusOK {
+				t.Errorf("elsewhere: %s", resp.Status)
+			}
+		}
+		time.Sleep(10 * time.Second)
+		if resp, _ := form("192.0.2.1", right); resp.StatusCode != http.StatusOK {
+			t.Errorf("later: %s", resp.Status)
+		}
+	})
+}
+
 // The newest board of a game that is played stays in sight, however much is said after it,
 // and so does nothing that is over.
 func TestChatLeavesBoards(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,6 +56,26 @@ func proxied(r *http.Request) bool {
 	return err == nil && origin.Host != "" && r.Header.Get("Sec-Fetch-Site") == "same-origin" && !strings.EqualFold(origin.Host, r.Host)
 }
 
+// hostCookie is the name of the cookie that the page sets to say by which host a browser
+// sees it, in letters, digits and hyphens. Ports of a host share their cookies.
+func hostCookie(host string) string {
+	return "halfpoint-at-" + notInCookies.ReplaceAllString(strings.ToLower(host), "-")
+}
+
+var notInCookies = regexp.MustCompile(`[^a-z0-9]+`)
+
+// direct reports whether a request shows that its browser sees the room at the host to which
+// it was sent: by Origin, which browsers send with every POST, or by the cookie of the page,
+// which they send with reads, too. Then no proxy has replaced the host. A program can say
+// what it likes, so rights never follow from the answer.
+func direct(r *http.Request) bool {
+	if origin, err := url.Parse(r.Header.Get("Origin")); err == nil && strings.EqualFold(origin.Host, r.Host) {
+		return true
+	}
+	_, err := r.Cookie(hostCookie(r.Host))
+	return err == nil
+}
+
 // secure reports whether the browser came by HTTPS, to a proxy.
 func secure(r *http.Request) bool { return r.Header.Get("X-Forwarded-Proto") == "https" }
 
@@ -72,9 +94,15 @@ func ownerProof(token string) string {
 
 // owner reports whether a request comes from a browser in which somebody gave
 // the owner token.
-func (s *server) owner(r *http.Request) bool {
+func (s *server) owner(r *http.Request) bool { return s.proves(ownerCookieOf(r)) }
+
+// ownerCookieOf returns the proof that a browser keeps; empty: none.
+func ownerCookieOf(r *http.Request) string {
 	cookie, err := r.Cookie(ownerCookie)
-	return err == nil && s.proves(cookie.Value)
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
 }
 
 // proves compares in constant time.
@@ -96,15 +124,45 @@ func (s *server) showOwner(w http.ResponseWriter, status int, v ownerView) {
 	v.Configured = !s.cfg.OwnerToken.IsZero()
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", strings.Replace(policy, "form-action 'none'", "form-action 'self'", 1))
+	w.Header().Set("Referrer-Policy", "same-origin") // without any referrer, browsers send the form with "Origin: null"
 	w.WriteHeader(status)
 	if err := ownerPage.Execute(w, v); err != nil {
 		s.log.Debug("sending the owner's page failed", "error", err)
 	}
 }
 
+// checkOwner reports whether a proof is that of the owner. Each address may be wrong only
+// so often; after that it has to wait, and the proof is not looked at.
+func (s *server) checkOwner(r *http.Request, proof string) (ok bool, wait time.Duration) {
+	if proof == "" || s.cfg.OwnerToken.IsZero() {
+		return false, 0
+	}
+	address := addressOf(r)
+	if wait := s.limits.guesses.Spend(address, 1, s.cfg.Now()); wait > 0 {
+		return false, wait
+	}
+	if ok = s.proves(proof); ok {
+		s.limits.guesses.Spend(address, -1, s.cfg.Now())
+	}
+	return ok, 0
+}
+
+// ownerWait answers an address that was wrong too often.
+func (s *server) ownerWait(w http.ResponseWriter, lang string, wait time.Duration) {
+	n := strconv.Itoa(seconds(wait))
+	w.Header().Set("Retry-After", n)
+	s.showOwner(w, http.StatusTooManyRequests, ownerView{Lang: lang, Problem: bot.Translated(lang, wordGuesses, n)})
+}
+
 // ownerForm shows where the owner signs in.
 func (s *server) ownerForm(w http.ResponseWriter, r *http.Request) {
-	s.showOwner(w, http.StatusOK, ownerView{Lang: pageLanguage(browserLanguage(r)), Owner: s.owner(r)})
+	lang := pageLanguage(browserLanguage(r))
+	owner, wait := s.checkOwner(r, ownerCookieOf(r))
+	if wait > 0 {
+		s.ownerWait(w, lang, wait)
+		return
+	}
+	s.showOwner(w, http.StatusOK, ownerView{Lang: lang, Owner: owner})
 }
 
 // ownerSubmit takes what the owner's page sends: the token, a name to release, or
@@ -112,20 +170,33 @@ func (s *server) ownerForm(w http.ResponseWriter, r *http.Request) {
 func (s *server) ownerSubmit(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	lang := pageLanguage(browserLanguage(r))
-	cookie := http.Cookie{Name: ownerCookie, Path: "/", HttpOnly: true, Secure: secure(r), SameSite: http.SameSiteStrictMode}
-	switch token := strings.TrimSpace(r.PostFormValue("token")); {
-	case r.PostFormValue("leave") != "":
+	// Not Strict: somebody who follows a link to this page would be none of its owners. A
+	// form of another page sends no cookie, and is refused.
+	cookie := http.Cookie{Name: ownerCookie, Path: "/", HttpOnly: true, Secure: secure(r), SameSite: http.SameSiteLaxMode}
+	token := strings.TrimSpace(r.PostFormValue("token"))
+	leaves, release := r.PostFormValue("leave") != "", r.PostFormValue("release")
+	proof := ownerProof(token)
+	if release != "" && token == "" {
+		proof = ownerCookieOf(r)
+	}
+	ok, wait := false, time.Duration(0)
+	if !leaves {
+		ok, wait = s.checkOwner(r, proof)
+	}
+	switch {
+	case wait > 0:
+		s.ownerWait(w, lang, wait)
+	case leaves:
 		cookie.MaxAge = -1
 		http.SetCookie(w, &cookie)
 		s.showOwner(w, http.StatusOK, ownerView{Lang: lang, Done: bot.Translated(lang, wordLeft)})
-	case s.proves(ownerProof(token)):
+	case ok && token != "":
 		cookie.Value, cookie.MaxAge = ownerProof(token), int(cookieYears/time.Second)
 		http.SetCookie(w, &cookie)
 		s.showOwner(w, http.StatusOK, ownerView{Lang: lang, Owner: true})
-	case s.owner(r) && r.PostFormValue("release") != "":
-		name := r.PostFormValue("release")
-		v := ownerView{Lang: lang, Owner: true, Done: bot.Translated(lang, wordReleased, bot.CleanName(name))}
-		ok, err := s.release(r.Context(), name)
+	case ok:
+		v := ownerView{Lang: lang, Owner: true, Done: bot.Translated(lang, wordReleased, bot.CleanName(release))}
+		ok, err := s.release(r.Context(), release)
 		if err != nil {
 			s.log.Error("releasing a name failed", "error", err)
 		}

@@ -95,7 +95,7 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 // answerPicture draws the picture of an answer.
 func (s *server) answerPicture(w http.ResponseWriter, r *http.Request) {
 	a, ok := s.answers.Get(r.PathValue("key"))
-	if !ok || a.drawing == nil {
+	if !ok || a.drawing == nil || !a.mayRead(r) {
 		http.NotFound(w, r)
 		return
 	}
@@ -135,7 +135,10 @@ func (s *server) answerFile(w http.ResponseWriter, r *http.Request) {
 	key := r.PathValue("key")
 	a, _ := s.answers.Get(key)
 	f := a.file
-	if f == nil {
+	switch {
+	case f != nil && !a.mayRead(r):
+		f = nil
+	case f == nil:
 		m, err := s.cfg.Log.Message(r.Context(), key)
 		if err != nil && !errors.Is(err, bot.ErrNotFound) {
 			s.log.Error("reading the transcript failed", "error", err)

@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -113,7 +114,11 @@ type Room struct {
 type extras struct {
 	drawing *drawing
 	file    *outbox.File
+	private bool   // only the browser that asked gets them
+	browser string // hash of its secret
 }
+
+func (e extras) mayRead(r *http.Request) bool { return !e.private || e.browser == browserOf(r) }
 
 // New makes a room.
 func New(cfg Config) *Room {

@@ -223,7 +223,7 @@ func dial(t testing.TB, url, request string, headers ...string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	fmt.Fprintf(conn, "%s\r\nHost: %s\r\n%s\r\n", request, host, strings.Join(headers, "\r\n"))
+	fmt.Fprintf(conn, "%s\r\nHost: %s\r\nOrigin: http://%[2]s\r\n%[3]s\r\n", request, host, strings.Join(headers, "\r\n"))
 	return conn
 }
 
@@ -321,7 +321,7 @@ func follow(t testing.TB, url, query, last string, cookies ...*http.Cookie) *rea
 	if len(cookies) == 0 {
 		cookies = append(cookies, browserFor(req.FormValue("seat")))
 	}
-	for _, c := range cookies {
+	for _, c := range append(cookies, &http.Cookie{Name: hostCookie(req.URL.Host), Value: "1"}) {
 		req.AddCookie(c)
 	}
 	resp, err := clientFor(url).Do(req)
@@ -477,7 +477,7 @@ func TestRestartKeepsAll(t *testing.T) {
 			Controls: []match.Control{{Label: "Rematch", Command: "rematch"}}})
 	post(t, url, submission{ID: id(1), Seat: "black", Text: "/sgf share:yes"})
 	a := post(t, url, submission{ID: id(2), Seat: "black", Text: "/sgf"})
-	if _, body := do(t, "GET", url+a.Message.File.URL, ""); body != string(secret.Data) {
+	if _, body := do(t, "GET", url+a.Message.File.URL, "", "Cookie", browserFor("black").String()); body != string(secret.Data) {
 		t.Errorf("the file of a private answer: %q", body)
 	}
 	seat := "seat=name:Ada+Lovelace"

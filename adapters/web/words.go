@@ -93,5 +93,6 @@ const (
 	wordLeft        = "You are no longer a moderator in this browser."
 	wordReleased    = "{0} is released: the next browser that uses the name gets it."
 	wordNotReleased = "That name cannot be released."
+	wordGuesses     = "Too many wrong tries. Wait {0} seconds, then try again."
 	wordNotOwner    = "That is not the owner token."
 )

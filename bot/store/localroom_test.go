@@ -132,7 +132,11 @@ func (r *localRoom) ask(n int, seat, line string) {
 func (r *localRoom) answer(n int, seat, line string) string {
 	r.t.Helper()
 	body, _ := json.Marshal(map[string]string{"id": fmt.Sprintf("%08x-0000-4000-8000-000000000000", uint32(n)*2654435761), "seat": seat, "text": line})
-	resp, err := r.client.Post("http://127.0.0.1:8080/ask", "application/json", strings.NewReader(string(body)))
+	req, err := http.NewRequestWithContext(r.t.Context(), "POST", "http://127.0.0.1:8080/ask", strings.NewReader(string(body)))
+	must(r.t, err)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Origin", "http://127.0.0.1:8080")
+	resp, err := r.client.Do(req)
 	must(r.t, err)
 	defer resp.Body.Close()
 	answer, _ := io.ReadAll(resp.Body)

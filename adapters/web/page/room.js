@@ -472,12 +472,16 @@ let stream = null, retry = 0, streamSeat = null;
 let last = 0;          // number of the last message that everybody sees
 const lastOwn = {};    // and of the last for one seat alone
 
+// The room wants to know by which host the browser sees it: a proxy may have replaced that.
+const nameHost = () => { document.cookie = 'halfpoint-at-' + location.host.replace(/[^a-z0-9]+/g, '-') + '=1; path=/; SameSite=Lax'; };
+
 function connect(anew = false) {
   const to = mySeat();
   if (!anew && stream && streamSeat === to && stream.readyState !== EventSource.CLOSED) return;
   stream?.close();
   clearTimeout(retry);
   streamSeat = to;
+  nameHost();
   const q = new URLSearchParams({ seat: to });
   if (last) q.set('after', last), q.set('own', lastOwn[to] ?? 0);
   const s = stream = new EventSource('/events?' + q);
