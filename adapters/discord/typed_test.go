@@ -50,7 +50,7 @@ func TestMentioned(t *testing.T) {
 			who         *discordtest.Person
 			text, reply string
 		}{
-			{c.alice, "c3", "C3: the point is not empty"}, {c.alice, "i5", "Go boards have no column I"}, {c.alice, "e55", "E55 is not on this board"},
+			{c.alice, "c3", "There is already a stone on C3"}, {c.alice, "i5", "Go boards have no column I"}, {c.alice, "e55", "E55 is not on this board"},
 			{c.alice, "zz3", "is not a point"}, {c.bob, "D3", "not your turn"},
 		} {
 			if got := c.write(wrong.who, thread, c.at(wrong.text)); !strings.Contains(got, wrong.reply) {
@@ -255,7 +255,7 @@ func TestTyped(t *testing.T) {
 		c.write(c.alice, thread, "c 3")
 		c.shows(thread, "Black C3")
 		c.write(c.bob, thread, "c3")
-		c.shows(thread, "C3: the point is not empty")
+		c.shows(thread, "There is already a stone on C3")
 		c.write(c.bob, thread, "Pass")
 		c.shows(thread, "White passes")
 		c.stop()

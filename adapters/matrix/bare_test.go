@@ -55,7 +55,7 @@ func TestBareTurns(t *testing.T) {
 
 		// A turn that cannot be is refused, and what it is edited into is played.
 		refused := g.black.asks(g.root, "d4")
-		g.black.reads("D4: the point is not empty")
+		g.black.reads("There is already a stone on D4")
 		c.dealt(at, g.black.Edits(at, refused, "e4"))
 		g.shows("5. Black E4")
 		c.dealt(at, g.black.Edits(at, refused, "e5"))

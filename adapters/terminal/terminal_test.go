@@ -85,7 +85,7 @@ func TestWithoutSlash(t *testing.T) {
 	for _, want := range []string{
 		"X is Black, O is White", "black> Game 1 begins", "black> 1. Black E5", "white> 2. White C3", "White takes back the last turn",
 		"white> 2. White C2", "black> 3. Black passes", "white> White asked for the board of game 1.\nMove 3", "X Black, O White",
-		"white> (to white alone) There is no command /helo. Did you mean /help?", "white> (to white alone) E5: the point is not empty",
+		"white> (to white alone) There is no command /helo. Did you mean /help?", "white> (to white alone) There is already a stone on E5",
 		"white> A command follows the slash",
 	} {
 		_, after, found := strings.Cut(rest, want)

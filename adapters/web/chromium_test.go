@@ -272,7 +272,7 @@ func TestGameInChromium(t *testing.T) {
 			p.told("turn")
 			p.sit("black")
 			p.say("/place D1")
-			p.told("not empty")
+			p.told("already a stone")
 			p.say("/place I5")
 			p.told("I5")
 		}
@@ -942,7 +942,7 @@ func TestLateLineInChromium(t *testing.T) {
 	close(l.show)
 	p.wait(`document.querySelectorAll('#log .message').length === 4`)
 	got := get[[]string](p, `[...document.querySelectorAll('#log .message .text')].map((e) => e.textContent)`)
-	if want := []string{"E5", "That went to the chat. It is not your turn.", "D5", "Everybody can read that now. It is not your turn."}; !slices.Equal(got, want) {
+	if want := []string{"E5", "That went to the chat. It is not your turn.", "D5", "That went to the chat. It is not your turn."}; !slices.Equal(got, want) {
 		t.Errorf("the transcript says %q, not %q", got, want)
 	}
 }

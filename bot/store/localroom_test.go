@@ -68,7 +68,7 @@ func TestTurnInTheLocalRoom(t *testing.T) {
 			t.Errorf("a turn writes %d bytes, want at most %d", got, bytesInTheRoom)
 		}
 		r.ask(41, "white", "/place A7") // again
-		if a := r.answer(42, "black", "/place A3"); !strings.Contains(a, "not empty") {
+		if a := r.answer(42, "black", "/place A3"); !strings.Contains(a, "already a stone") {
 			t.Errorf("what is refused is answered with %s", a)
 		}
 		r.dead.Store(true)
