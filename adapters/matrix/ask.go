@@ -404,6 +404,9 @@ func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, 
 		return ignored, "", a.tellRestored(ctx, r)
 	case event.StateTombstone.Type:
 		return accepted, "", a.follow(ctx, dev, e)
+	case inClear.Type:
+		state, err = a.saidInClear(ctx, dev, r, e)
+		return state, "", err
 	case event.EventReaction.Type:
 		state, err = a.reacted(ctx, dev, r, e)
 		return state, "", err
@@ -534,6 +537,11 @@ func (a *Adapter) reacted(ctx context.Context, dev *device.Device, r *row, e *ev
 	}
 	if told, err := a.tooMuch(ctx, dev, r, e, root); told || err != nil {
 		return refused, err
+	}
+	if sealed, err := dev.State.IsEncrypted(ctx, e.RoomID); err != nil {
+		return "", err
+	} else if sealed && message.MustBeTyped(command) {
+		return refused, a.tellOwn(ctx, dev, e, root, translated(wordTyped, message.Typed(command)))
 	}
 	service, _ := a.theService()
 	q, err := a.request(ctx, dev, e, root)

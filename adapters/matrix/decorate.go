@@ -90,10 +90,14 @@ func (a *Adapter) reactions(ctx context.Context, where match.Room, on outbox.Rec
 	if err != nil {
 		return nil, fmt.Errorf("read stored reactions: %w", err)
 	}
+	sealed, err := a.sealed(ctx, roomOf(on))
+	if err != nil {
+		return nil, err
+	}
 	var wanted []string
 	same := true
 	for _, c := range controls {
-		if emoji, ok := message.Reaction(c); ok && !slices.Contains(wanted, emoji) {
+		if emoji, ok := message.Reaction(c, sealed); ok && !slices.Contains(wanted, emoji) {
 			wanted = append(wanted, emoji)
 			same = same && there[emoji] != ""
 		}
@@ -155,8 +159,12 @@ func (a *Adapter) header(ctx context.Context, dev *device.Device, at id.RoomID, 
 	if p.Scene == nil {
 		return outbox.ErrGone
 	}
+	sealed, err := a.sealed(ctx, at)
+	if err != nil {
+		return err
+	}
 	first := bot.Translated(p.Lang, wordStatus, strconv.Itoa(p.Number), p.Scene.Ruleset)
-	c := message.Content{Text: strings.Join(append([]string{first}, bot.HowItStands(*p.Scene)...), "\n"), Controls: p.Controls, Number: p.Number, Lang: p.Lang}
+	c := message.Content{Text: strings.Join(append([]string{first}, bot.HowItStands(*p.Scene)...), "\n"), Controls: p.Controls, Number: p.Number, Lang: p.Lang, Sealed: sealed}
 	if room, notice := readReceipt(p.Data); notice != "" {
 		words, err := a.words(ctx, dev, room, notice, p.Attempt)
 		if err != nil {
@@ -164,7 +172,7 @@ func (a *Adapter) header(ctx context.Context, dev *device.Device, at id.RoomID, 
 		}
 		c.Text, c.Controls = strings.TrimSpace(first+"\n"+words), nil
 	}
-	_, err := a.sendOnce(ctx, dev, at, message.Edit(message.Text(c), root), fmt.Sprintf("root %s %d", root, p.Seq), p.Attempt > 1)
+	_, err = a.sendOnce(ctx, dev, at, message.Edit(message.Text(c), root), fmt.Sprintf("root %s %d", root, p.Seq), p.Attempt > 1)
 	return err
 }
 
@@ -342,6 +350,11 @@ func (a *Adapter) words(ctx context.Context, dev *device.Device, at id.RoomID, n
 		return "", nil
 	} else if err != nil {
 		return "", fmt.Errorf("get a notice: %w", err)
+	}
+	if sealed, err := a.sealed(ctx, at); err != nil {
+		return "", err
+	} else if sealed && e.Type.Type != event.EventEncrypted.Type { // not for certain the bot's
+		return "", nil
 	}
 	if e, err = a.opened(ctx, dev, at, e); err != nil || e == nil {
 		return "", err

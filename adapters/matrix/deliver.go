@@ -178,6 +178,9 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	if wait := a.pace.wait(a.cfg.Now()); wait > 0 { // before anything is drawn and uploaded
 		return sent, errLater{wait}
 	}
+	if c.Sealed, err = a.sealed(ctx, at); err != nil {
+		return sent, err
+	}
 	if p.Scene != nil {
 		defer a.typing(at)()
 	}
@@ -580,6 +583,9 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		late := errHeld{listener{at, root, e.Sender}, reply, c.Content}
 		if plain && len(c.Controls) == 0 && a.holds(late.listener) {
 			return late
+		}
+		if c.Sealed, err = a.sealed(ctx, at); err != nil {
+			return a.answerFailed(e, err)
 		}
 		m, bare, err := a.orWords(ctx, dev, at, &c)
 		if err != nil {

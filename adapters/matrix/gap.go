@@ -32,10 +32,13 @@ type gapAt struct {
 	From  string     `json:"from"`
 	Until id.EventID `json:"until,omitempty"` // empty: until the bot came
 	Found int        `json:"found"`           // events looked at
+
+	Sealed bool       `json:"sealed,omitempty"` // the room is encrypted, as far as has been looked
+	Switch id.EventID `json:"switch,omitempty"` // by this event, before which it was not; empty: it was before the gap
 }
 
-func newGap(at id.RoomID, from string, until id.EventID) *event.Event {
-	body, err := json.Marshal(gapAt{From: from, Until: until})
+func newGap(at id.RoomID, from string, until id.EventID, s sealing) *event.Event {
+	body, err := json.Marshal(gapAt{From: from, Until: until, Sealed: s.gap, Switch: s.by})
 	if err != nil {
 		panic(err)
 	}
@@ -68,7 +71,10 @@ func (a *Adapter) fill(ctx context.Context, dev *device.Device, r *row) error {
 				break
 			}
 			g.Found++
-			keep, back := a.sift(ctx, dev, at, e)
+			if g.Switch != "" && e.ID == g.Switch {
+				g.Sealed = false
+			}
+			keep, back := a.sift(ctx, dev, at, e, g.Sealed)
 			if keep {
 				found = append(found, &row{n: r.n, part: int64(-g.Found), live: r.live, at: r.at, evt: e})
 			}

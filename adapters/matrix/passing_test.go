@@ -88,7 +88,7 @@ func TestGapIsClosed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		missing := &row{n: n + 1, part: gapFirst, room: anna.at, at: time.Now(), evt: newGap(anna.at, now.Start, seen)}
+		missing := &row{n: n + 1, part: gapFirst, room: anna.at, at: time.Now(), evt: newGap(anna.at, now.Start, seen, sealing{})}
 		if _, err := c.a.queue.insert(t.Context(), missing); err != nil {
 			t.Fatal(err)
 		}

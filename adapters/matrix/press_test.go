@@ -11,11 +11,13 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 )
 
 // A reaction to an old board asks for what that board offered, and does nothing
-// any more: nobody passes by it. One to the newest does. In an encrypted room this is
-// also the short conversation that each run of the tests has on a real homeserver.
+// any more: nobody passes by it. One to the newest does, but not in an encrypted room, where
+// the bot asks for the typed word. There this is also the short conversation that each run of
+// the tests has on a real homeserver.
 func TestReactionToAnOldBoard(t *testing.T) {
 	for name, encrypted := range map[string]bool{"plain": false, "encrypted": true} {
 		t.Run(name, func(t *testing.T) {
@@ -105,11 +107,12 @@ func reactsToAnOldBoard(t *testing.T, s *matrixtest.Server, encrypted bool) {
 	c.start()
 	r := c.pair(encrypted)
 	anna, bob := r.people[0], r.people[1]
-	told := func(times int) {
-		c.await("the answer that the game has moved on", func() bool {
+	told := func(what string, times int) {
+		t.Helper()
+		c.await(what, func() bool {
 			n := 0
 			for _, m := range bob.heard() {
-				if strings.Contains(fmt.Sprint(m["body"]), "has moved on") {
+				if strings.Contains(fmt.Sprint(m["body"]), what) {
 					n++
 				}
 			}
@@ -121,10 +124,28 @@ func reactsToAnOldBoard(t *testing.T, s *matrixtest.Server, encrypted bool) {
 	old := bob.sees("1. ")
 	bob.says(r.root, "!place D3")
 	newest := anna.sees("2. ")
-	anna.Reacts(r.at, old, "⏭️")
-	told(1)
 	bob.Reacts(r.at, opening, "↩️") // which that board did not offer
-	told(2)
-	anna.Reacts(r.at, newest, "⏭️")
-	bob.sees("3. Black passes")
+	told("has moved on", 1)
+	anna.Reacts(r.at, old, "⏭️")
+	if !encrypted {
+		told("has moved on", 2)
+		anna.Reacts(r.at, newest, "⏭️")
+		bob.sees("3. Black passes")
+		return
+	}
+	told("Type !pass instead", 1)
+	for n, command := range []string{"accept", "draw", "dead", "pass"} {
+		emoji, _ := message.Emoji(command)
+		anna.Reacts(r.at, newest, emoji)
+		told("cannot tell whether this one is yours. Type !"+command, 1+n/3) // "!pass" for the second time
+	}
+	anna.Reacts(r.at, newest, "🧮") // which only shows something
+	bob.sees("If the game ended now")
+	anna.says(r.root, "!place E5")
+	bob.sees("3. Black E5")
+	for _, m := range bob.heard() {
+		if body := fmt.Sprint(m["body"]); strings.Contains(body, "⏭️ !pass") || strings.Contains(body, "You can: ") && !strings.Contains(body, "🧮 !score") && strings.Contains(body, "!pass") {
+			t.Errorf("it offers %q", body)
+		}
+	}
 }

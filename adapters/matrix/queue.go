@@ -144,8 +144,12 @@ func (q *queue) insert(ctx context.Context, r *row) (fresh bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	edits := idOf(replaced(r.evt))
+	if e.Type.Type == inClear.Type { // which changes nothing
+		edits = ""
+	}
 	res, err := q.db.Exec(ctx, `INSERT INTO matrix_event (n, part, room, event, body, state, session, tries, live, at, edits)
-		VALUES ($1, $2, $3, $4, $5, $6, '', 0, $7, $8, $9) ON CONFLICT (event) DO NOTHING`, r.n, r.part, e.RoomID, e.ID, string(body), waiting, r.live, r.at.UnixMilli(), idOf(replaced(r.evt)))
+		VALUES ($1, $2, $3, $4, $5, $6, '', 0, $7, $8, $9) ON CONFLICT (event) DO NOTHING`, r.n, r.part, e.RoomID, e.ID, string(body), waiting, r.live, r.at.UnixMilli(), edits)
 	if err != nil {
 		return false, err
 	}

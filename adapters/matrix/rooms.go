@@ -251,7 +251,7 @@ func (a *Adapter) follow(ctx context.Context, dev *device.Device, e *event.Event
 		case err == nil && from != old:
 			return a.strayed(ctx, dev, old, next)
 		case err == nil && a.room(next).joined:
-			return a.followed(ctx, old, next)
+			return a.followed(ctx, dev, old, next)
 		case !a.welcome(e.Sender, next):
 			a.log.Warn("room upgrade ignored: sender not in matrix.allow", "by", e.Sender, "room", old, "to", next)
 			return nil
@@ -278,12 +278,12 @@ func (a *Adapter) follow(ctx context.Context, dev *device.Device, e *event.Event
 	} else if from != old {
 		return a.strayed(ctx, dev, old, next)
 	}
-	return a.followed(ctx, old, next)
+	return a.followed(ctx, dev, old, next)
 }
 
 // followed ends the way into the successor of a room: the games go on there.
-func (a *Adapter) followed(ctx context.Context, old, next id.RoomID) error {
-	if err := a.succeeds(ctx, old, next); err != nil {
+func (a *Adapter) followed(ctx context.Context, dev *device.Device, old, next id.RoomID) error {
+	if err := a.succeeds(ctx, dev, old, next); err != nil {
 		return err
 	}
 	if err := a.showGames(ctx, next); err != nil {
@@ -306,8 +306,18 @@ func (a *Adapter) strayed(ctx context.Context, dev *device.Device, old, next id.
 	return a.queue.unmark(ctx, "follows", next.String())
 }
 
-// succeeds has all that the bot knows of a room hold in the one that comes after it.
-func (a *Adapter) succeeds(ctx context.Context, from, next id.RoomID) error {
+// succeeds has all that the bot knows of a room hold in the one that comes after it. That it
+// is encrypted holds, too, or a homeserver could end that with a room of its own making.
+func (a *Adapter) succeeds(ctx context.Context, dev *device.Device, from, next id.RoomID) error {
+	if was, err := dev.State.IsEncrypted(ctx, from); err != nil {
+		return err
+	} else if is, err := dev.State.IsEncrypted(ctx, next); err != nil {
+		return err
+	} else if was && !is {
+		if err := dev.State.SetEncryptionEvent(ctx, next, &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}); err != nil {
+			return err
+		}
+	}
 	if err := a.queue.mark(ctx, "came of", next.String(), from.String(), a.cfg.Now()); err != nil {
 		return err
 	}
@@ -378,7 +388,7 @@ func (a *Adapter) origin(ctx context.Context, dev *device.Device, at id.RoomID) 
 		case err != nil:
 			return fmt.Errorf("get a room's successor: %w", err)
 		case moved.ReplacementRoom == at:
-			if err := a.succeeds(ctx, from, at); err != nil {
+			if err := a.succeeds(ctx, dev, from, at); err != nil {
 				return err
 			}
 			return a.showGames(ctx, at)

@@ -195,7 +195,9 @@ func (a *Adapter) receive(ctx context.Context, dev *device.Device, resp *mautrix
 	}
 	for room, joined := range resp.Rooms.Join {
 		if joined != nil {
-			a.joined(ctx, &b, dev, room, joined, since == "")
+			if err := a.joined(ctx, &b, dev, room, joined, since == ""); err != nil {
+				return err
+			}
 		}
 	}
 	for room := range resp.Rooms.Leave {
@@ -238,9 +240,14 @@ func (a *Adapter) guarded(what string, work func()) (ok bool) {
 }
 
 // joined takes what happened in a room.
-func (a *Adapter) joined(ctx context.Context, b *batch, dev *device.Device, at id.RoomID, j *mautrix.SyncJoinedRoom, first bool) {
+func (a *Adapter) joined(ctx context.Context, b *batch, dev *device.Device, at id.RoomID, j *mautrix.SyncJoinedRoom, first bool) error {
 	known := a.room(at)
 	events := j.Timeline.Events
+	sealed, err := dev.State.IsEncrypted(ctx, at)
+	if err != nil {
+		return fmt.Errorf("read the room's encryption: %w", err)
+	}
+	sealing := newSealing(sealed, j)
 	for _, e := range slices.Concat(j.State.Events, events) {
 		a.guarded(e.ID.String(), func() { a.keep(ctx, dev, at, e) })
 	}
@@ -258,12 +265,12 @@ func (a *Adapter) joined(ctx context.Context, b *batch, dev *device.Device, at i
 	if l.people > 0 { // whether commands need a mark depends on it
 		known.people = l.people
 	}
-	new, missing := a.unread(dev, at, known, j, first)
+	new, missing := a.unread(dev, at, known, j, first, sealing)
 	if missing != nil {
 		b.events = append(b.events, missing)
 	}
-	for _, e := range new {
-		keep, gone := a.sift(ctx, dev, known, e)
+	for i, e := range new {
+		keep, gone := a.sift(ctx, dev, known, e, len(events)-len(new)+i >= sealing.from)
 		if keep {
 			b.events = append(b.events, e)
 		}
@@ -271,6 +278,7 @@ func (a *Adapter) joined(ctx context.Context, b *batch, dev *device.Device, at i
 			b.gone = append(b.gone, *gone)
 		}
 	}
+	return nil
 }
 
 // trueMove sees that a room of which another has said that it has moved there
@@ -293,8 +301,8 @@ func (a *Adapter) trueMove(ctx context.Context, at, from id.RoomID, events []*ev
 }
 
 // sift reports whether an event of a room is to be written down, and what it
-// takes back.
-func (a *Adapter) sift(ctx context.Context, dev *device.Device, at room, e *event.Event) (keep bool, gone *redaction) {
+// takes back. Sealed says that the room was encrypted then.
+func (a *Adapter) sift(ctx context.Context, dev *device.Device, at room, e *event.Event, sealed bool) (keep bool, gone *redaction) {
 	e.RoomID = at.id
 	ok := a.guarded(e.ID.String(), func() {
 		if e.StateKey == nil && e.Type.Type == event.EventRedaction.Type {
@@ -306,6 +314,9 @@ func (a *Adapter) sift(ctx context.Context, dev *device.Device, at room, e *even
 		_, commands := a.theService()
 		keep = a.concerns(dev, e, commands, at.direct())
 	})
+	if sealed && e.Type.Type == event.EventMessage.Type && verification(e) == "" {
+		e.Type = inClear
+	}
 	// An event that panics here is tried again in its turn, and dropped then.
 	return keep || !ok && e.ID != "", gone
 }
@@ -327,7 +338,14 @@ func (a *Adapter) keep(ctx context.Context, dev *device.Device, at id.RoomID, e 
 		return
 	}
 	e.Type.Class = event.StateEventType
-	if err := e.Content.ParseRaw(e.Type); err != nil && !errors.Is(err, event.ErrContentAlreadyParsed) {
+	err := e.Content.ParseRaw(e.Type)
+	if e.Type == event.StateEncryption {
+		if c, ok := e.Content.Parsed.(*event.EncryptionEventContent); !ok || c.Algorithm != id.AlgorithmMegolmV1 {
+			// Whatever is written there, nobody can end it.
+			e.Content.Parsed, err = &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}, nil
+		}
+	}
+	if err != nil && !errors.Is(err, event.ErrContentAlreadyParsed) {
 		return
 	}
 	mautrix.UpdateStateStore(ctx, dev.State, e)
@@ -339,7 +357,7 @@ func (a *Adapter) keep(ctx context.Context, dev *device.Device, at id.RoomID, e 
 // unread gives the events of a room that the bot has not seen: those of the
 // answer, and, if it leaves some out, what stands for the gap. What was said
 // before the bot came is not for it.
-func (a *Adapter) unread(dev *device.Device, at id.RoomID, known room, j *mautrix.SyncJoinedRoom, first bool) (events []*event.Event, missing *event.Event) {
+func (a *Adapter) unread(dev *device.Device, at id.RoomID, known room, j *mautrix.SyncJoinedRoom, first bool, sealing sealing) (events []*event.Event, missing *event.Event) {
 	events = j.Timeline.Events
 	seen := slices.IndexFunc(events, func(e *event.Event) bool { return known.last != "" && e.ID == known.last })
 	if i := max(seen, came(dev, events)); i >= 0 {
@@ -351,7 +369,7 @@ func (a *Adapter) unread(dev *device.Device, at id.RoomID, known room, j *mautri
 	if !j.Timeline.Limited && !first || j.Timeline.PrevBatch == "" {
 		return events, nil
 	}
-	return events, newGap(at, j.Timeline.PrevBatch, known.last)
+	return events, newGap(at, j.Timeline.PrevBatch, known.last, sealing)
 }
 
 // refusedBy reports whether the homeserver will not do something however often

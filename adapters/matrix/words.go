@@ -19,6 +19,8 @@ const (
 	wordTooMuch  = "Not so fast, please: wait a few seconds."
 	wordEdited   = "Editing a message does not change a finished command. To take it back, use {/undo}."
 	wordUnread   = "I could not read your message: its key has not reached me. If it was a command, I will act on it as soon as the key arrives. You can also write it again."
+	wordInClear  = "Your message was not encrypted, so I cannot tell whether you wrote it. Turn on encryption in this room or in your client, and send it again."
+	wordTyped    = "Reactions are never encrypted, so I cannot tell whether this one is yours. Type {0} instead."
 	wordGoesOn   = "Game {0} goes on here."
 	wordLate     = "This homeserver limits how often I may write, so this board comes late."
 	wordStatus   = "Game {0}: {1}"
@@ -53,8 +55,8 @@ func (a *Adapter) tellOwn(ctx context.Context, dev *device.Device, e *event.Even
 }
 
 // translated words a text of the adapter.
-func translated(english string) func(lang string) string {
-	return func(lang string) string { return bot.Translated(lang, english) }
+func translated(english string, args ...string) func(lang string) string {
+	return func(lang string) string { return bot.Translated(lang, english, args...) }
 }
 
 // wrong words what to tell whoever typed a command that cannot be read.

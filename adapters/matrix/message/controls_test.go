@@ -17,14 +17,14 @@ func TestControlsHaveEquivalents(t *testing.T) {
 	commands := bot.Commands()
 	for _, c := range slices.Concat(bot.Controls, bot.More) {
 		c.Args = maps.Clone(c.Args)
-		if emoji, ok := message.Reaction(c); ok {
+		if emoji, ok := message.Reaction(c, false); ok {
 			asked, known := message.CommandOf(emoji)
 			if !known || asked != message.Asked(c).Command {
 				t.Errorf("%s: %s asks for %q", c.Label, emoji, asked)
 			}
 			continue
 		}
-		typed, ok := strings.CutPrefix(message.Legend([]match.Control{c}), "!")
+		typed, ok := strings.CutPrefix(message.Legend([]match.Control{c}, false), "!")
 		if !ok {
 			t.Errorf("%s: neither a reaction nor a text", c.Label)
 			continue

@@ -29,6 +29,7 @@ type Content struct {
 	Number   int             // of the game in its channel; 0: it is about no game
 	Lang     string          // BCP 47 tag of the language of Text
 	Thread   bool            // it stands in the thread of the game that Text is about
+	Sealed   bool            // the room is encrypted, and some commands must be typed
 }
 
 // A Picture is a file that lies in the media repository.
@@ -109,7 +110,7 @@ func (c Content) content(unfold bool) *event.MessageEventContent {
 	if b := strings.Trim(clean(c.Board), "\n"); b != "" {
 		board = cut([]span{{text: b}}, maxBoard)
 	}
-	if l := Legend(c.Controls); l != "" {
+	if l := Legend(c.Controls, c.Sealed); l != "" {
 		legend = cut([]span{{text: clean(bot.Translated(c.Lang, wordControls, l))}}, maxControls)
 	}
 	left := maxContent - cost(calls) - cost(board) - cost(legend)

@@ -11,24 +11,28 @@ import (
 
 // Reactions are the commands that can be asked for by a reaction, and the emoji
 // of each; old boards still bear that of an old name. No command that cannot be taken back is among them, except that a
-// draw is declared in Ultimate Go.
-var Reactions = []struct{ Command, Emoji string }{
-	{"pass", "⏭️"},
-	{"button", "🔘"},
-	{"delay", "⏳"},
-	{"accept", "✅"},
-	{"decline", "❌"},
-	{"draw", "🤝"},
-	{"undo", "↩️"},
-	{"join", "✋"},
-	{"dead", "💀"},
-	{"resume", "▶️"},
-	{"dispute", "⚔️"},
-	{"return", "🔙"},
-	{"score", "🧮"},
-	{"board", "👀"},
-	{"clock", "⏱️"},
-	{"rematch", "🔁"},
+// draw is declared in Ultimate Go. Reactions are not encrypted, so that any may be the homeserver's: in an encrypted room
+// the turns and agreements among the commands must be typed.
+var Reactions = []struct {
+	Command, Emoji string
+	Typed          bool
+}{
+	{"pass", "⏭️", true},
+	{"button", "🔘", true},
+	{"delay", "⏳", true},
+	{"accept", "✅", true},
+	{"decline", "❌", false},
+	{"draw", "🤝", true},
+	{"undo", "↩️", false},
+	{"join", "✋", false},
+	{"dead", "💀", true},
+	{"resume", "▶️", false},
+	{"dispute", "⚔️", false},
+	{"return", "🔙", true},
+	{"score", "🧮", false},
+	{"board", "👀", false},
+	{"clock", "⏱️", false},
+	{"rematch", "🔁", false},
 }
 
 // Emoji returns the reaction that asks for a command.
@@ -67,6 +71,25 @@ func baseEmoji(emoji string) string {
 	}, emoji)
 }
 
+// MustBeTyped reports whether no reaction asks for a command in a sealed room, one that is
+// encrypted.
+func MustBeTyped(command string) bool {
+	for _, r := range Reactions {
+		if r.Command == command {
+			return r.Typed
+		}
+	}
+	return false
+}
+
+// Typed returns what to type for the command of a reaction.
+func Typed(command string) string {
+	if command == "return" {
+		return "!dispute back:yes"
+	}
+	return "!" + command
+}
+
 // Asked returns a control as a reaction asks for it: for /dispute back:yes by the name
 // that it had once, since a reaction is a command alone.
 func Asked(c match.Control) match.Control {
@@ -78,12 +101,14 @@ func Asked(c match.Control) match.Control {
 }
 
 // Reaction returns the reaction that stands for a control: none if it says more
-// than which command, which game and after which event.
-func Reaction(c match.Control) (string, bool) {
+// than which command, which game and after which event, or must be typed.
+func Reaction(c match.Control, sealed bool) (string, bool) {
 	if c.Ask != "" {
 		return "", false
 	}
-	c = Asked(c)
+	if c = Asked(c); sealed && MustBeTyped(c.Command) {
+		return "", false
+	}
 	for k := range c.Args {
 		if k != "game" && k != "seq" {
 			return "", false
@@ -96,9 +121,9 @@ func Reaction(c match.Control) (string, bool) {
 const maxSpelled = 100
 
 // Legend lists controls as they are typed, with their reactions:
-// "!place … · ⏭️ !pass". It names the game only where they are about several.
+// "!place … · ⏭️ !pass", or in a sealed room without those that it does not take. It names the game only where they are about several.
 // It leaves out commands that are longer than somebody would type.
-func Legend(controls []match.Control) string {
+func Legend(controls []match.Control, sealed bool) string {
 	several := slices.ContainsFunc(controls, func(c match.Control) bool { return c.Args["game"] != controls[0].Args["game"] })
 	var out []string
 	for _, c := range controls {
@@ -106,7 +131,7 @@ func Legend(controls []match.Control) string {
 		if len(entry) > maxSpelled {
 			continue
 		}
-		if emoji, ok := Reaction(c); ok && !several {
+		if emoji, ok := Reaction(c, sealed); ok && !several {
 			entry = emoji + " " + entry
 		}
 		if !slices.Contains(out, entry) {

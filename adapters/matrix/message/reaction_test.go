@@ -77,18 +77,40 @@ func TestLegend(t *testing.T) {
 		{[]match.Control{{Command: "pass", Args: game("3", "dead", "C3  D5\nE5")}}, "!pass C3 D5 E5"},
 		{[]match.Control{{Command: "dispute", Args: game("3", "back", "yes")}, {Command: "dispute", Args: game("3")}}, "🔙 !dispute back:yes · ⚔️ !dispute"},
 	} {
-		if got := message.Legend(c.controls); got != c.want {
+		if got := message.Legend(c.controls, false); got != c.want {
 			t.Errorf("%q, not %q", got, c.want)
 		}
 	}
 	for _, c := range []match.Control{
 		{Command: "place", Ask: "at"}, {Command: "pass", Args: game("3", "anyway", "yes")}, {Command: "resign", Args: game("3")}, {Command: "pass", Ask: "dead"},
 	} {
-		if emoji, ok := message.Reaction(c); ok {
+		if emoji, ok := message.Reaction(c, false); ok {
 			t.Errorf("%+v is %q", c, emoji)
 		}
 	}
-	if emoji, ok := message.Reaction(match.Control{Command: "pass", Args: game("3")}); !ok || emoji != "⏭️" {
+	if emoji, ok := message.Reaction(match.Control{Command: "pass", Args: game("3")}, false); !ok || emoji != "⏭️" {
 		t.Errorf("%q", emoji)
+	}
+}
+
+// In an encrypted room no reaction is a turn or agrees to something that ends a game: what it
+// stands for elsewhere is listed to be typed.
+func TestLegendOfASealedRoom(t *testing.T) {
+	var controls []match.Control
+	for _, command := range []string{"pass", "button", "accept", "draw", "decline", "undo", "score"} {
+		controls = append(controls, match.Control{Command: command})
+	}
+	controls = append(controls, match.Control{Command: "dispute", Args: map[string]string{"back": "yes"}})
+	const want = "!pass · !button · !accept · !draw · ❌ !decline · ↩️ !undo · 🧮 !score · !dispute back:yes"
+	if got := message.Legend(controls, true); got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+	for _, command := range []string{"pass", "button", "delay", "accept", "draw", "dead", "return"} {
+		if !message.MustBeTyped(command) {
+			t.Errorf("a reaction is enough for %s", command)
+		}
+	}
+	if got := message.Typed("return"); got != "!dispute back:yes" {
+		t.Errorf("return is typed as %s", got)
 	}
 }

@@ -1,0 +1,95 @@
+package matrix
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+)
+
+// In a room that is encrypted only what its sender has encrypted is done: everything else is
+// the homeserver's word. A message in the clear is refused with the reason, if it asks for
+// something. Reactions are always in the clear: none is a turn there, or agrees to anything
+// that ends a game.
+//
+// What was said before the room was encrypted, and comes late, is done. Where that was the
+// homeserver says, but only once: a room that is known to be encrypted stays so, and so does
+// the one into which it moves.
+
+// inClear is the type of a message that was not encrypted though its room was.
+var inClear = event.NewEventType("halfpoint.in_clear")
+
+// sealing says from where on a room is encrypted, in one answer of the homeserver.
+type sealing struct {
+	from int        // the first event of the timeline; as many as there are: the room is not encrypted
+	gap  bool       // also in the gap before the timeline
+	by   id.EventID // but only after this event; empty: in all of the gap
+}
+
+// newSealing looks where a room was encrypted that was, or was not, before this answer.
+func newSealing(before bool, j *mautrix.SyncJoinedRoom) sealing {
+	if before {
+		return sealing{gap: true}
+	}
+	if i := slices.IndexFunc(j.State.Events, encrypts); i >= 0 {
+		return sealing{gap: true, by: j.State.Events[i].ID}
+	}
+	if i := slices.IndexFunc(j.Timeline.Events, encrypts); i >= 0 {
+		return sealing{from: i + 1}
+	}
+	return sealing{from: len(j.Timeline.Events)}
+}
+
+func encrypts(e *event.Event) bool {
+	return e.Type.Type == event.StateEncryption.Type && e.StateKey != nil && *e.StateKey == ""
+}
+
+// saidInClear refuses what somebody has said in the clear in an encrypted room, if it asks
+// for something.
+func (a *Adapter) saidInClear(ctx context.Context, dev *device.Device, r *row, e *event.Event) (state string, err error) {
+	e.Type = event.EventMessage
+	m := messageOf(e)
+	if m == nil {
+		return ignored, nil
+	}
+	service, commands := a.theService()
+	root := m.RelatesTo.GetThreadParent()
+	if m.NewContent != nil {
+		m = m.NewContent
+	}
+	p, ok := a.parse(dev, e, m, commands, a.room(e.RoomID).direct(), root != "")
+	if !ok {
+		return ignored, nil
+	}
+	if p.Bare != "" { // chat, unless it is a turn
+		q, err := a.request(ctx, dev, e, root)
+		if err != nil {
+			return "", err
+		}
+		if _, ok, _, err := service.Bare(ctx, q, p.Bare); err != nil || !ok {
+			return ignored, err
+		}
+	}
+	if told, err := a.tooMuch(ctx, dev, r, e, root); told || err != nil {
+		return refused, err
+	}
+	return refused, a.tellOwn(ctx, dev, e, root, translated(wordInClear))
+}
+
+// sealed reports whether a room is known to be encrypted.
+func (a *Adapter) sealed(ctx context.Context, at id.RoomID) (bool, error) {
+	dev := a.device()
+	if dev == nil {
+		return false, errNotSynced
+	}
+	is, err := dev.State.IsEncrypted(ctx, at)
+	if err != nil {
+		return false, fmt.Errorf("read the room's encryption: %w", err)
+	}
+	return is, nil
+}
