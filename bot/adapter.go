@@ -85,6 +85,10 @@ type Service interface {
 	// challenge, because the room is now in another place, where nothing of them was
 	// shown; once for each place.
 	Moved(ctx context.Context, where match.Room, place string) error
+	// Reached shows the posts that wait because the bot could not write in a room. The
+	// adapter calls it when the platform reports that it can from now on. It may be called
+	// at any time.
+	Reached(ctx context.Context, where match.Room) error
 	// Servers lists all servers of a platform that the bot is in now. While the bot is
 	// not in a server, no flag of its games falls; if it comes back within a week, that
 	// time counts for nobody. After a week the bot forgets the server with its games.

@@ -86,7 +86,7 @@ func (b *Bot) arrive(ctx context.Context, r *Request) (localizer, error) {
 		return localizer{}, err
 	}
 	if s.parked {
-		if some, err := b.store.Unpark(ctx, r.Where, b.now()); err != nil {
+		if some, err := b.store.Unpark(ctx, r.Where, b.now(), false); err != nil {
 			return localizer{}, err
 		} else if some {
 			b.outbox.Wake()

@@ -302,3 +302,15 @@ func (b *Bot) credited(ctx context.Context, o Outage) error {
 	}
 	return b.changeOutages(ctx, nil, []Outage{o})
 }
+
+// Reached shows the posts that wait because a room could not be reached; see [Service].
+func (b *Bot) Reached(ctx context.Context, where match.Room) error {
+	some, err := b.store.Unpark(ctx, where, b.now(), true)
+	if err != nil {
+		return err
+	}
+	if some {
+		b.outbox.Wake()
+	}
+	return nil
+}

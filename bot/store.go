@@ -93,8 +93,8 @@ type Store interface {
 	Commit(ctx context.Context, s *match.Step) error
 	// Unpark makes the posts due again that were parked for a channel long enough ago,
 	// in their order, and reports whether there are any. The time that is long enough
-	// doubles with each attempt.
-	Unpark(ctx context.Context, where match.Room, now time.Time) (some bool, err error)
+	// doubles with each attempt; if the room can surely be reached again, none is.
+	Unpark(ctx context.Context, where match.Room, now time.Time, sure bool) (some bool, err error)
 	// DueBy returns at most limit timed actions that are due at or before now, the
 	// oldest first. Its cost does not depend on the number of matches.
 	DueBy(ctx context.Context, now time.Time, limit int) ([]match.Due, error)

@@ -371,6 +371,7 @@ func (d *fakeService) Knows(context.Context, string, outbox.Receipt) (bool, erro
 
 func (d *fakeService) Restored(context.Context, match.Room, time.Time, time.Time) error { return nil }
 func (d *fakeService) Moved(context.Context, match.Room, string) error                  { return nil }
+func (d *fakeService) Reached(context.Context, match.Room) error                        { return nil }
 
 func (d *fakeService) Before(context.Context) (time.Time, error) { return time.Time{}, nil }
 

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"errors"
 	"sync"
 	"time"
 )
@@ -33,6 +34,22 @@ func (a *account) spend(now time.Time) {
 	defer a.mu.Unlock()
 	a.refill(now)
 	a.spent = min(a.spent+1, 2*a.burst)
+}
+
+// refund gives a token back, for something that was not sent after all.
+func (a *account) refund(now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refill(now)
+	a.spent = max(0, a.spent-1)
+}
+
+// unsent reports whether a platform has sent nothing that counts against its limit before
+// it returned an error.
+func unsent(err error) bool {
+	var wait RetryAfter
+	var no Forbidden
+	return errors.Is(err, ErrStale) || errors.As(err, &wait) && !wait.Account || errors.As(err, &no) && no.Unasked
 }
 
 func (a *account) refill(now time.Time) {

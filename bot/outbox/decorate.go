@@ -220,6 +220,9 @@ func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 			return err
 		})
 	}
+	if unsent(err) {
+		b.queue.accounts.of(r.Platform).refund(now)
+	}
 	var wait RetryAfter
 	var panicked Panic
 	later := func(d time.Duration, failed bool) {

@@ -174,6 +174,9 @@ func (b *Outbox) deliver(ctx context.Context, platforms []Platform, o Claimed) b
 			return err
 		})
 	}
+	if unsent(err) {
+		b.queue.accounts.of(o.Where.Platform).refund(b.Now())
+	}
 	return b.delivered(ctx, o, post.At, receipt, owes, err)
 }
 

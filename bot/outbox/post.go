@@ -103,7 +103,10 @@ type RetryAfter struct {
 func (e RetryAfter) Error() string { return fmt.Sprintf("platform asks to wait %v", e.Wait) }
 
 // Forbidden is the error for a room in which the bot lacks a permission.
-type Forbidden struct{ Permission string }
+type Forbidden struct {
+	Permission string
+	Unasked    bool // the adapter knew, so nothing was sent
+}
 
 // Error names the permission, if it is known.
 func (e Forbidden) Error() string { return strings.TrimSuffix("not permitted: "+e.Permission, ": ") }

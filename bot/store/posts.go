@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -309,14 +310,19 @@ const triedAgain = `
 					AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
 					AND newer.n > post.n))
 	SELECT id FROM parked WHERE NOT EXISTS (
-		SELECT 1 FROM parked early WHERE early.game = parked.game AND early.n <= parked.n AND early.again > $1)`
+		SELECT 1 FROM parked early WHERE early.game = parked.game AND early.n <= parked.n AND early.again > $6)`
 
 // Unpark makes the parked posts of a channel due again, after a request from there, and
-// reports whether there are any. Reminders stay parked, and so do posts after which
+// reports whether there are any; at once if it is sure that the room can be reached again.
+// Reminders stay parked, and so do posts after which
 // newer ones have been shown.
-func (s *Store) Unpark(ctx context.Context, where match.Room, now time.Time) (some bool, err error) {
+func (s *Store) Unpark(ctx context.Context, where match.Room, now time.Time, sure bool) (some bool, err error) {
 	defer annotate(&err, "take up parked posts")
-	args := []any{millis(now), where.Platform, where.Channel, parkedFor.Milliseconds(), maxDoubled}
+	parkedUntil := millis(now)
+	if sure {
+		parkedUntil = math.MaxInt64
+	}
+	args := []any{millis(now), where.Platform, where.Channel, parkedFor.Milliseconds(), maxDoubled, parkedUntil}
 	var ready int
 	err = s.read.QueryRowContext(ctx, "SELECT COUNT(*) FROM ("+triedAgain+") AS ready", args...).Scan(&ready)
 	if err != nil || ready == 0 {

@@ -430,6 +430,16 @@ func unpark(d *fixture) {
 	d.pass(lease + 2*time.Minute)
 	d.unparks(garden, true)
 	d.same("shown", d.drain(), []string{"o2"})
+
+	// A room that can surely be reached again gets its posts at once.
+	d.play(other, post("o3", match.Notice, other))
+	d.claim()
+	d.park(garden, "")
+	d.unparks(garden, false)
+	some, err := d.Unpark(d.ctx(), garden, d.now, true)
+	d.must(err)
+	d.same("something to take up", some, true)
+	d.same("shown", d.drain(), []string{"o3"})
 }
 
 func parkGame(d *fixture) {

@@ -253,7 +253,7 @@ func (d *fixture) parks(where match.Room, game match.GameID, first bool) {
 // unpark makes the parked posts of a room due again, and reports whether there are any.
 func (d *fixture) unpark(where match.Room) bool {
 	d.Helper()
-	some, err := d.Unpark(d.ctx(), where, d.now)
+	some, err := d.Unpark(d.ctx(), where, d.now, false)
 	d.must(err)
 	return some
 }

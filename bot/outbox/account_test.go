@@ -1,0 +1,38 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// What was not sent costs nothing, so that a room which refuses posts does not hold up
+// the decorations of others.
+func TestUnsentCostsNothing(t *testing.T) {
+	now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		err   error
+		waits bool
+	}{
+		{nil, true},
+		{Forbidden{Permission: "write"}, true},
+		{RetryAfter{Wait: time.Minute, Account: true}, true},
+		{errors.New("connection reset"), true},
+		{Forbidden{Permission: "write", Unasked: true}, false},
+		{fmt.Errorf("in a thread: %w", RetryAfter{Wait: time.Minute}), false},
+		{ErrStale, false},
+	} {
+		var a account
+		a.limit(0.2, 10)
+		for range 10 {
+			a.spend(now)
+			if unsent(c.err) {
+				a.refund(now)
+			}
+		}
+		if waits := a.decorationWait(now) > 0; waits != c.waits {
+			t.Errorf("after ten times %v decorations wait: %v", c.err, waits)
+		}
+	}
+}
