@@ -50,6 +50,16 @@ func caption(m match.Match, p *match.Position, now time.Time, several bool) []Te
 	return append([]Text{out}, more...)
 }
 
+// lastTurn returns the line about the last turn of a game and who gained what by it.
+func lastTurn(g *rules.Game) []Text {
+	last, ok := g.LastTurn()
+	if !ok {
+		return nil
+	}
+	did := say("numbered", strconv.Itoa(g.Turns()), text.Turn(last))
+	return []Text{dots(append([]Text{did}, gains(g.EntriesOf(g.Turns()))...)...)}
+}
+
 // dots joins the parts of a line with dots.
 func dots(parts ...Text) Text {
 	out := parts[0]

@@ -150,7 +150,7 @@ func NewGame(in *Input) Step {
 }
 
 func (in *Input) opened() text.Message {
-	title, size, komi, handicap := in.terms()
+	title, size, komi, handicap := in.Match.terms()
 	return say("opened", named(in.By), text.ThisGame, title, size, komi, handicap)
 }
 
@@ -162,12 +162,9 @@ func (in *Input) seatOpen(c rules.Color) text.Message {
 }
 
 func (in *Input) started() []text.Message {
-	title, size, komi, handicap := in.terms()
-	out := []text.Message{say("started", text.ThisGame, title, size, komi, handicap, named(in.Match.Black), named(in.Match.White))}
-	switch {
-	case in.Match.Black == in.Match.White:
-		out = []text.Message{say("started.alone", text.ThisGame, title, size, komi, handicap, named(in.Match.Black))}
-	case in.Seats[0] != "" && in.Match.Black == in.Seats[0] && in.Match.White == in.Seats[1]:
+	out := []text.Message{in.Match.Started()}
+	if in.Seats[0] != "" && in.Match.Black == in.Seats[0] && in.Match.White == in.Seats[1] && in.Match.Black != in.Match.White {
+		title, size, komi, handicap := in.Match.terms()
 		out = []text.Message{say("started.seats", text.ThisGame, title, size, komi, handicap)}
 	}
 	if in.Match.free() {
@@ -179,25 +176,34 @@ func (in *Input) started() []text.Message {
 	return out
 }
 
-// terms returns the title, size, komi and handicap of a game, as arguments of a text.
-func (in *Input) terms() (title, size string, komi, handicap text.Message) {
-	r, err := rules.Find(in.Match.Rules)
-	if err != nil {
-		return in.Match.Rules, "", text.Points(in.Match.Setup.Komi), text.Message{}
+// Started says that the game begins, on which terms, and who plays.
+func (m Match) Started() text.Message {
+	title, size, komi, handicap := m.terms()
+	if m.Black == m.White {
+		return say("started.alone", text.ThisGame, title, size, komi, handicap, named(m.Black))
 	}
-	s := in.Match.Setup
+	return say("started", text.ThisGame, title, size, komi, handicap, named(m.Black), named(m.White))
+}
+
+// terms returns the title, size, komi and handicap of a game, as arguments of a text.
+func (m Match) terms() (title, size string, komi, handicap text.Message) {
+	r, err := rules.Find(m.Rules)
+	if err != nil {
+		return m.Rules, "", text.Points(m.Setup.Komi), text.Message{}
+	}
+	s := m.Setup
 	var stones, rated, timed any = "", "", ""
 	switch {
-	case in.Match.free():
+	case m.free():
 		stones = say("handicap.free", s.Handicap)
 	case s.Handicap > 0:
 		stones = say("handicap", s.Handicap)
 	}
-	if in.Match.Rated {
+	if m.Rated {
 		rated = say("rated")
 	}
-	if in.Match.Clock.Kind != clock.None {
-		timed = say("with.clock", in.Match.Clock.Text())
+	if m.Clock.Kind != clock.None {
+		timed = say("with.clock", m.Clock.Text())
 	}
 	return r.Title, fmt.Sprintf("%d×%d", s.W, s.H), text.Points(s.Komi), say("joined", stones, rated, timed, "")
 }
@@ -228,7 +234,7 @@ func Join(in *Input) Step {
 	m.sit(seat, in.By)
 	m.State = Going
 	in = in.with(m.Standing)
-	return in.step([]string{"join " + seat.Letter() + " " + string(in.By), "begin"}, in.started(), nil)
+	return in.starts([]string{"join " + seat.Letter() + " " + string(in.By), "begin"})
 }
 
 // ParseSize reads "9", "9x13", "9×13" and "9*13".
@@ -332,13 +338,7 @@ func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 	var s Step
 	if m.Black != "" && m.White != "" {
 		m.State = Going
-		started := in.started()
-		s = in.with(m.Standing).step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, started[:1], nil)
-		for i := range s.Posts {
-			if s.Posts[i].Kind == Show {
-				s.Posts[i].Texts = append(about, started[1:]...)
-			}
-		}
+		s = in.with(m.Standing).starts([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, about...)
 	} else {
 		free := rules.White
 		if m.Black == "" {
@@ -355,6 +355,20 @@ func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 		}
 	}
 	s.New, s.Replaces = true, replaces
+	return s
+}
+
+// starts returns the step with which a game begins. Its notice is one line, which a
+// platform may write over another or put above the first board; all else that is to be
+// read stands below the board.
+func (in *Input) starts(bodies []string, about ...text.Message) Step {
+	started := in.started()
+	s := in.step(bodies, started[:1], nil)
+	for i := range s.Posts {
+		if s.Posts[i].Kind == Show {
+			s.Posts[i].Texts = append(about, started[1:]...)
+		}
+	}
 	return s
 }
 

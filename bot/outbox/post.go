@@ -26,6 +26,9 @@ type Post struct {
 	Previous string      // receipt of the last post of the kind Show; may be empty. A new board invalidates its controls
 	Agreed   bool        // a board that shows what Previous shows, with the end that both have accepted; Previous may be changed into it
 	Opening  string      // for the notice that a game has begun: receipt of the game's first message, which may be changed to say so; may be empty
+	Begins   string      // for that notice and for the first board: the words of the notice; a platform may put them above the board
+	Joined   bool        // the game was open before it began, so that its first message is older than these two
+	LastTurn string      // for a board with Agreed: the line about the last turn
 	Instead  bool        // a notice with the state of the game instead of a board
 	Notify   []User
 	Private  bool      // only for the persons in Notify
