@@ -22,8 +22,14 @@ const (
 type inviteLimiter struct {
 	mu   sync.Mutex
 	all  *rate.Limiter
-	each map[id.UserID]*rate.Limiter
+	each map[id.UserID]*inviter
 	asks map[id.EventID]*ask
+}
+
+// An inviter is somebody who invites the bot.
+type inviter struct {
+	*rate.Limiter
+	told bool // that invitations wait
 }
 
 // An ask is an invitation that waits.
@@ -37,7 +43,7 @@ func (g *inviteLimiter) wait(e id.EventID, by id.UserID, now time.Time) time.Dur
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.all == nil {
-		g.all, g.each, g.asks = rate.NewLimiter(rate.Every(joinsEvery), joinsAtOnce), map[id.UserID]*rate.Limiter{}, map[id.EventID]*ask{}
+		g.all, g.each, g.asks = rate.NewLimiter(rate.Every(joinsEvery), joinsAtOnce), map[id.UserID]*inviter{}, map[id.EventID]*ask{}
 	}
 	a := g.asks[e]
 	if a == nil {
@@ -48,9 +54,10 @@ func (g *inviteLimiter) wait(e id.EventID, by id.UserID, now time.Time) time.Dur
 					delete(g.each, k)
 				}
 			}
-			l = rate.NewLimiter(rate.Every(joinsEachEvery), joinsEachAtOnce)
+			l = &inviter{Limiter: rate.NewLimiter(rate.Every(joinsEachEvery), joinsEachAtOnce)}
 			g.each[by] = l
 		}
+		l.told = l.told && l.TokensAt(now) < joinsEachAtOnce
 		a = &ask{at: now.Add(l.ReserveN(now, 1).DelayFrom(now))}
 		g.asks[e] = a
 	}
@@ -58,6 +65,19 @@ func (g *inviteLimiter) wait(e id.EventID, by id.UserID, now time.Time) time.Dur
 		a.at, a.ready = now.Add(g.all.ReserveN(now, 1).DelayFrom(now)), true
 	}
 	return a.at.Sub(now)
+}
+
+// tells reports whether an inviter is to be told that invitations wait: once until they
+// have invited the bot nowhere for a while.
+func (g *inviteLimiter) tells(by id.UserID, now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := g.each[by]
+	if l == nil || l.told || l.TokensAt(now) >= 0 { // they wait for those of others
+		return false
+	}
+	l.told = true
+	return true
 }
 
 // tried ends the waiting of an invitation; another try waits anew.

@@ -17,7 +17,9 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
+	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -216,8 +218,11 @@ func (a *Adapter) welcome(by id.UserID, at id.RoomID) bool {
 
 // join accepts an invitation.
 func (a *Adapter) join(ctx context.Context, dev *device.Device, r *row) error {
-	at := r.room
-	if wait := a.invites.wait(r.event, r.evt.Sender, a.cfg.Now()); wait > 0 && !a.coming(at.String()) {
+	at, by := r.room, r.evt.Sender
+	if wait := a.invites.wait(r.event, by, a.cfg.Now()); wait > 0 && !a.coming(at.String()) {
+		if a.invites.tells(by, a.cfg.Now()) {
+			a.tellInviter(ctx, dev, by, r, wordManyRooms)
+		}
 		return errLater{wait}
 	}
 	err := a.comes(ctx, dev, at.String(), nil)
@@ -230,7 +235,46 @@ func (a *Adapter) join(ctx context.Context, dev *device.Device, r *row) error {
 	} else if err != nil {
 		return err
 	}
+	if space, err := a.isSpace(ctx, dev, at); err != nil {
+		return err
+	} else if space {
+		if _, err := dev.Client.LeaveRoom(ctx, at); err != nil && !refusedBy(err) {
+			return fmt.Errorf("leave a space: %w", err)
+		}
+		a.log.Info("left a space: there is no room to play in", "room", at, "by", by)
+		a.tellInviter(ctx, dev, by, r, wordSpace)
+		return nil
+	}
 	return a.origin(ctx, dev, at) // it may replace a room that the bot could not follow by itself
+}
+
+// isSpace reports whether a room is a space, which holds rooms and no messages.
+func (a *Adapter) isSpace(ctx context.Context, dev *device.Device, at id.RoomID) (bool, error) {
+	create, err := a.created(ctx, dev, at)
+	if err != nil && !refusedBy(err) {
+		return false, fmt.Errorf("find out whether a room is a space: %w", err)
+	}
+	return create["type"] == string(event.RoomTypeSpace), nil
+}
+
+// tellInviter tells somebody who has invited the bot something, directly. If that fails it
+// is not tried again: the room matters more.
+func (a *Adapter) tellInviter(ctx context.Context, dev *device.Device, by id.UserID, r *row, word string) {
+	tell := func() error {
+		lang, err := a.languageFor(ctx, by, "")
+		if err != nil {
+			return err
+		}
+		to, err := a.directly(ctx, dev, by)
+		if err != nil {
+			return err
+		}
+		_, err = a.sendOnce(ctx, dev, to, message.Text(message.Content{Text: bot.Translated(lang, word), Lang: lang}), "inviter "+r.event.String(), a.hasFailed(r.event))
+		return err
+	}
+	if err := tell(); err != nil && ctx.Err() == nil {
+		a.log.Info("inviter not told", "room", r.room, "by", by, "error", err)
+	}
 }
 
 // follow takes the bot to the room that a tombstone names, on the terms of an
@@ -403,13 +447,18 @@ func (a *Adapter) origin(ctx context.Context, dev *device.Device, at id.RoomID) 
 // predecessor returns the room that a room replaces, as its m.room.create says;
 // empty: none.
 func (a *Adapter) predecessor(ctx context.Context, dev *device.Device, at id.RoomID) (id.RoomID, error) {
-	ctx, cancel := context.WithTimeout(ctx, sendFor)
-	defer cancel()
-	var create map[string]any // anybody can write anything into it
-	err := dev.Client.StateEvent(ctx, at, event.StateCreate, "", &create)
+	create, err := a.created(ctx, dev, at)
 	before, _ := create["predecessor"].(map[string]any)
 	room, _ := before["room_id"].(string)
 	return id.RoomID(room), err
+}
+
+// created returns the m.room.create of a room, into which anybody can write anything.
+func (a *Adapter) created(ctx context.Context, dev *device.Device, at id.RoomID) (create map[string]any, err error) {
+	ctx, cancel := context.WithTimeout(ctx, sendFor)
+	defer cancel()
+	err = dev.Client.StateEvent(ctx, at, event.StateCreate, "", &create)
+	return create, err
 }
 
 // Coming into a room may take long, if it is another homeserver's: it goes on

@@ -16,16 +16,18 @@ import (
 
 // Texts of the adapter that only Matrix needs.
 const (
-	wordTooMuch  = "Not so fast, please: wait a few seconds."
-	wordEdited   = "Editing a message does not change a finished command. To take it back, use {/undo}."
-	wordUnread   = "I could not read your message: its key has not reached me. If it was a command, I will act on it as soon as the key arrives. You can also write it again."
-	wordInClear  = "Your message was not encrypted, so I cannot tell whether you wrote it. Turn on encryption in this room or in your client, and send it again."
-	wordTyped    = "Reactions are never encrypted, so I cannot tell whether this one is yours. Type {0} instead."
-	wordGoesOn   = "Game {0} goes on here."
-	wordLate     = "This homeserver limits how often I may write, so this board comes late."
-	wordStatus   = "Game {0}: {1}"
-	wordDirectly = "I have sent it to you directly."
-	wordKept     = "I am not allowed to remove my messages about this game here. A moderator can."
+	wordTooMuch   = "Not so fast, please: wait a few seconds."
+	wordEdited    = "Editing a message does not change a finished command. To take it back, use {/undo}."
+	wordUnread    = "I could not read your message: its key has not reached me. If it was a command, I will act on it as soon as the key arrives. You can also write it again."
+	wordInClear   = "Your message was not encrypted, so I cannot tell whether you wrote it. Turn on encryption in this room or in your client, and send it again."
+	wordTyped     = "Reactions are never encrypted, so I cannot tell whether this one is yours. Type {0} instead."
+	wordGoesOn    = "Game {0} goes on here."
+	wordLate      = "This homeserver limits how often I may write, so this board comes late."
+	wordStatus    = "Game {0}: {1}"
+	wordDirectly  = "I have sent it to you directly."
+	wordKept      = "I am not allowed to remove my messages about this game here. A moderator can."
+	wordSpace     = "I have left the space into which you invited me, because nobody can play there. Invite me into a room of it."
+	wordManyRooms = "You have invited me into many rooms. I join one of them every half minute."
 )
 
 // language returns the language in which to answer an event: the sender's, as far as they

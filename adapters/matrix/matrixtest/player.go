@@ -316,6 +316,7 @@ type Room struct {
 	Encrypted bool
 	Public    bool // anybody may join without an invitation
 	Direct    bool
+	Space     bool // it holds rooms
 	Invite    []id.UserID
 	Succeeds  id.RoomID // the room whose place it is to take
 	// Power sets who may do what in the room; nil for the usual: the creator
@@ -343,6 +344,9 @@ func (p *Player) Makes(room Room) id.RoomID {
 	}
 	if room.Succeeds != "" {
 		ask.CreationContent = map[string]any{"predecessor": map[string]any{"room_id": room.Succeeds}}
+	}
+	if room.Space {
+		ask.CreationContent = map[string]any{"type": event.RoomTypeSpace}
 	}
 	made, err := p.Client.CreateRoom(context.Background(), ask)
 	if err != nil {
