@@ -50,7 +50,7 @@ func (a *Adapter) concerns(dev *device.Device, e *event.Event, commands []bot.Co
 		if m.NewContent != nil { // it may have been a command that is still to be dealt with
 			return replaced(e) != ""
 		}
-		_, ok := a.parse(dev, e, m, commands, direct, m.RelatesTo.GetThreadParent() != "")
+		_, ok := a.parse(dev, e, m, commands, direct, m.RelatesTo.GetThreadParent() != "" || m.RelatesTo.GetReplyTo() != "")
 		return ok
 	}
 	return false
@@ -428,7 +428,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 		return "", err
 	}
 	direct := a.room(e.RoomID).direct()
-	root := m.RelatesTo.GetThreadParent()
+	root, reply := m.RelatesTo.GetThreadParent(), m.RelatesTo.GetReplyTo()
 	before := m.RelatesTo.GetReplaceID()
 	if !a.hasFailed(r.event) { // which may have been done already
 		first := before
@@ -454,7 +454,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 		if err != nil || target.Sender != e.Sender || target.Unsigned.RedactedBecause != nil {
 			return ignored, nil // nobody can edit what others have said, or what is no longer there
 		}
-		root = threadRoot(target)
+		root, reply = threadRoot(target), replyTo(target)
 		// An edit does not undo a command that succeeded. One that was refused is
 		// handled again.
 		was, err := a.queue.state(ctx, before)
@@ -472,11 +472,17 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 			return "", err
 		}
 	}
-	p, ok := a.parse(dev, e, m, commands, direct, root != "")
+	p, ok := a.parse(dev, e, m, commands, direct, root != "" || reply != "")
 	if !ok {
 		return ignored, nil
 	}
-	q, err := a.request(ctx, dev, e, root)
+	under := root
+	if under == "" && reply != "" && !direct { // it is about the game of the message that it replies to
+		if under, err = a.gameThread(ctx, dev, e.RoomID, reply); err != nil {
+			return "", err
+		}
+	}
+	q, err := a.request(ctx, dev, e, under)
 	if err != nil {
 		return "", err
 	}
@@ -576,6 +582,30 @@ func threadRoot(e *event.Event) id.EventID {
 	}
 	root, _ := relates["event_id"].(string)
 	return id.EventID(root)
+}
+
+// replyTo returns the message to which an event outside of threads replies; empty: none.
+func replyTo(e *event.Event) id.EventID {
+	relates, _ := e.Content.Raw["m.relates_to"].(map[string]any)
+	reply, _ := relates["m.in_reply_to"].(map[string]any)
+	to, _ := reply["event_id"].(string)
+	return id.EventID(to)
+}
+
+// gameThread returns the thread in which a message is, or which it may begin because the
+// bot has sent it; empty: none.
+func (a *Adapter) gameThread(ctx context.Context, dev *device.Device, at id.RoomID, message id.EventID) (id.EventID, error) {
+	e, err := a.event(ctx, dev, at, message)
+	if refusedBy(err) {
+		return "", nil
+	} else if err != nil {
+		return "", fmt.Errorf("get the message that was replied to: %w", err)
+	}
+	root := threadRoot(e)
+	if root == "" && e.Sender == dev.Client.UserID {
+		root = message
+	}
+	return root, nil
 }
 
 // tooMuch reports whether somebody asks too much, and tells them once. What was

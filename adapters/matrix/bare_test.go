@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
@@ -53,18 +54,42 @@ func TestBareTurns(t *testing.T) {
 			}
 		}
 
+		// A reply to the bot's board is about its game, also outside of the thread. A reply
+		// to what people say is chat, and so is one of somebody who is not to move.
+		board := g.shows("4. White passes").ID
+		before, asked = said(), len(w.in(at))
+		for _, chat := range []struct {
+			who  *guest
+			to   id.EventID
+			text string
+		}{{g.black, other, "E3"}, {g.white, board, "E3"}, {eve, board, "E3"}, {g.black, board, "E3 or pass?"}} {
+			c.dealt(at, chat.who.replies(chat.to, chat.text))
+		}
+		c.settled()
+		if said() != before || len(w.in(at)) != asked {
+			t.Errorf("the bot heard of replies %v and said %d things", w.in(at)[asked:], said()-before)
+		}
+		c.dealt(at, g.black.replies(board, "D4"))
+		if m := g.black.reads("D4: the point is not empty"); m.Thread != "" {
+			t.Error("a reply in the room is answered in the thread")
+		}
+		c.dealt(at, g.black.replies(board, "A1"))
+		g.shows("5. Black A1")
+		c.dealt(at, g.white.replies(g.root, "A2")) // to the opening
+		g.shows("6. White A2")
+
 		// A turn that cannot be is refused, and what it is edited into is played.
 		refused := g.black.asks(g.root, "d4")
 		g.black.reads("There is already a stone on D4")
 		c.dealt(at, g.black.Edits(at, refused, "e4"))
-		g.shows("5. Black E4")
+		g.shows("7. Black E4")
 		c.dealt(at, g.black.Edits(at, refused, "e5"))
 		g.black.reads("Editing a message does not change")
 
 		// Chat that is edited into a turn is one. It is none once it is somebody else's.
 		chat := g.white.asks(g.root, "hm")
 		c.dealt(at, g.white.Edits(at, chat, "b2"))
-		g.shows("6. White B2")
+		g.shows("8. White B2")
 		late := g.white.asks(g.root, "b1?")
 		c.dealt(at, g.white.Edits(at, late, "b1"))
 		c.settled()
@@ -73,6 +98,12 @@ func TestBareTurns(t *testing.T) {
 		}
 		c.once(g.black, at)
 	})
+}
+
+// replies says something outside of threads in reply to a message.
+func (g *guest) replies(to id.EventID, text string) id.EventID {
+	m := &event.MessageEventContent{MsgType: event.MsgText, Body: text, RelatesTo: &event.RelatesTo{InReplyTo: &event.InReplyTo{EventID: to}}}
+	return g.Sends(g.at, event.EventMessage, m)
 }
 
 func sees(g *board, who *guest, text, shows string) *matrixtest.Message {
