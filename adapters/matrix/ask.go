@@ -402,6 +402,8 @@ func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, 
 		return accepted, "", a.join(ctx, dev, r)
 	case goneBack.Type:
 		return ignored, "", a.tellRestored(ctx, r)
+	case writable.Type:
+		return ignored, "", a.opens(ctx, r.room)
 	case event.StateTombstone.Type:
 		return accepted, "", a.follow(ctx, dev, e)
 	case inClear.Type:

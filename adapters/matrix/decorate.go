@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,14 +95,8 @@ func (a *Adapter) reactions(ctx context.Context, where match.Room, on outbox.Rec
 	if err != nil {
 		return nil, err
 	}
-	var wanted []string
-	same := true
-	for _, c := range controls {
-		if emoji, ok := message.Reaction(c, sealed); ok && !slices.Contains(wanted, emoji) {
-			wanted = append(wanted, emoji)
-			same = same && there[emoji] != ""
-		}
-	}
+	wanted := message.ReactionsOf(controls, sealed)
+	same := !slices.ContainsFunc(wanted, func(emoji string) bool { return there[emoji] == "" })
 	if same && len(there) == len(wanted) { // what was owed before is moot
 		service, _ := a.theService()
 		return nil, service.Done(ctx, where, outbox.Reaction, string(on))
@@ -110,75 +105,121 @@ func (a *Adapter) reactions(ctx context.Context, where match.Room, on outbox.Rec
 }
 
 // decorate does what follows a post.
-func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Post) (err error) {
+func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Post) (owes []outbox.Owes, err error) {
 	at, on := readReceipt(p.Replaces)
 	if on == "" {
-		return outbox.ErrGone
+		return nil, outbox.ErrGone
+	}
+	kind := event.EventMessage
+	if p.Kind == outbox.Reaction {
+		kind = event.EventReaction
+	}
+	if err := a.closedTo(at, kind); err != nil {
+		return nil, botError(err)
 	}
 	if notice, ok := strings.CutPrefix(p.Data, allPosts); ok && p.Kind == outbox.Clear {
-		return botError(a.erase(ctx, dev, at, on, notice, p))
+		return nil, botError(a.erase(ctx, dev, at, on, notice, p))
 	}
 	if p.Kind == outbox.Clear { // those that are still to come are moot
 		service, _ := a.theService()
 		if err := service.Done(ctx, p.Where, outbox.Reaction, p.Replaces); err != nil {
-			return err
+			return nil, err
 		}
 		if there, err := a.queue.reactions(ctx, p.Replaces); err != nil || len(there) == 0 && p.Attempt == 1 {
-			return err
+			return nil, err
 		}
 	}
-	wait := a.pace.background(a.cfg.Now())
-	switch p.Kind {
-	case outbox.Attach:
-		wait = 0
-	case outbox.Reaction, outbox.Clear:
-		wait = a.pace.full(a.cfg.Now())
-	}
-	if wait > 0 {
-		return outbox.RetryAfter{Wait: wait}
+	if wait := a.pace.background(a.cfg.Now(), 1); wait > 0 && p.Kind != outbox.Attach {
+		return nil, outbox.RetryAfter{Wait: wait}
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
 	switch p.Kind {
 	case outbox.Header:
-		err = a.header(ctx, dev, at, on, p)
+		owes, err = a.header(ctx, dev, at, on, p)
 	case outbox.Reaction, outbox.Clear:
 		err = a.react(ctx, dev, at, on, p)
 	case outbox.Attach:
 		err = a.attach(ctx, dev, at, p)
 	}
-	if refusedBy(err) {
-		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
+	if refusedBy(err) && !errors.As(err, new(errClosed)) {
+		return nil, fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
-	return botError(err)
+	return owes, botError(err)
 }
 
 // header has the root of a thread say how the game stands, or what a notice has said
 // that ended it before it began.
-func (a *Adapter) header(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p outbox.Post) error {
+func (a *Adapter) header(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p outbox.Post) ([]outbox.Owes, error) {
 	if p.Scene == nil {
-		return outbox.ErrGone
+		return nil, outbox.ErrGone
+	}
+	removed, err := a.removed(ctx, dev, at, root)
+	if err != nil {
+		return nil, err
 	}
 	sealed, err := a.sealed(ctx, at)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	first := bot.Translated(p.Lang, wordStatus, strconv.Itoa(p.Number), p.Scene.Ruleset)
 	c := message.Content{Text: strings.Join(append([]string{first}, bot.HowItStands(*p.Scene)...), "\n"), Controls: p.Controls, Number: p.Number, Lang: p.Lang, Sealed: sealed}
+	if removed {
+		return a.newRoot(ctx, dev, at, root, c, p)
+	}
 	if room, notice := readReceipt(p.Data); notice != "" {
 		words, err := a.words(ctx, dev, room, notice, p.Attempt)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c.Text, c.Controls = strings.TrimSpace(first+"\n"+words), nil
 	}
 	_, err = a.sendOnce(ctx, dev, at, message.Edit(message.Text(c), root), fmt.Sprintf("root %s %d", root, p.Seq), p.Attempt > 1)
-	return err
+	return nil, err
+}
+
+// removed reports whether somebody has removed a message of the bot's. Homeservers take
+// edits of such a message, and nobody sees them.
+func (a *Adapter) removed(ctx context.Context, dev *device.Device, at id.RoomID, what id.EventID) (bool, error) {
+	e, err := a.event(ctx, dev, at, what)
+	if refusedBy(err) {
+		return false, nil
+	} else if err != nil {
+		return false, fmt.Errorf("get the status message: %w", err)
+	}
+	return e.Unsigned.RedactedBecause != nil, nil
+}
+
+// newRoot begins the thread of a game anew, under a message with the content c, because
+// the root was removed. Only a game that is played needs that.
+func (a *Adapter) newRoot(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, c message.Content, p outbox.Post) ([]outbox.Owes, error) {
+	if p.State != match.Going {
+		return nil, outbox.ErrGone
+	}
+	under, err := a.queue.marked(ctx, "root", receipt(at, root))
+	if err != nil {
+		return nil, err
+	}
+	under = cmp.Or(under, receipt(at, root))
+	c.Text = bot.Translated(p.Lang, wordGoesOn, strconv.Itoa(p.Number)) + "\n" + c.Text
+	sent, err := a.sendOnce(ctx, dev, at, message.Text(c), "root after "+root.String(), p.Attempt > 1)
+	if err != nil {
+		return nil, err
+	}
+	a.log.Info("status message of a game was removed, sent a new one", "room", at, "game", p.Number)
+	if err := a.goesOn(ctx, under, at, sent); err != nil {
+		return nil, err
+	}
+	service, _ := a.theService()
+	if err := service.Done(ctx, p.Where, outbox.Reaction, receipt(at, root)); err != nil {
+		return nil, err
+	}
+	return a.reactions(ctx, p.Where, outbox.Receipt(receipt(at, sent)), p.Controls)
 }
 
 // react puts the reactions that a message lacks, and takes away those of the bot's that it
-// is to have no longer. It is one row of controls, so all of them come and go at once; and
-// since people can type instead, they do when nothing else is to be sent.
+// is to have no longer. Those that come do so together, and before any go: otherwise people
+// would see half a row for minutes, where a homeserver takes little.
 func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, p outbox.Post) error {
 	wanted := strings.Fields(p.Data)
 	only := p.Kind == outbox.Clear || len(wanted) > 0 && (wanted[0] == onlyThese || wanted[0] == noReactions)
@@ -204,15 +245,24 @@ func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, o
 			there[emoji] = e.ID.String()
 		}
 	}
+	more := 0
+	for _, emoji := range wanted {
+		if there[emoji] == "" {
+			more++
+		}
+	}
+	if wait := a.pace.background(a.cfg.Now(), more); more > 0 && wait > 0 {
+		return outbox.RetryAfter{Wait: wait}
+	}
 	for _, emoji := range wanted {
 		key := p.Replaces + " " + emoji
 		if there[emoji] == "" {
 			c := &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: on, Key: emoji}}
 			// It may have been there and gone before, which was another transaction.
 			sent, err := dev.Client.SendMessageEvent(ctx, at, event.EventReaction, c, mautrix.ReqSendEvent{TransactionID: transaction(fmt.Sprintf("reaction %s %d", key, p.Seq)), DontEncrypt: true})
-			a.paced(err)
+			a.sent(ctx, dev, at, event.EventReaction, err)
 			switch {
-			case refusedBy(err): // as what is there already is
+			case refusedBy(err) && !errors.Is(err, mautrix.MForbidden): // as what is there already is
 				there[emoji] = reactionThere
 			case err != nil:
 				return err
@@ -230,9 +280,10 @@ func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, o
 			continue
 		}
 		if e != reactionThere { // which is not there any more
-			_, err := dev.Client.RedactEvent(ctx, at, id.EventID(e), mautrix.ReqRedact{TxnID: transaction("unpress " + e)})
-			a.paced(err)
-			if err != nil && !refusedBy(err) {
+			if wait := a.pace.background(a.cfg.Now(), 1); wait > 0 {
+				return outbox.RetryAfter{Wait: wait}
+			}
+			if err := a.redact(ctx, dev, at, id.EventID(e), "unpress "+e); err != nil && !refusedBy(err) {
 				return fmt.Errorf("remove a reaction: %w", err)
 			}
 		}
@@ -282,10 +333,10 @@ func (a *Adapter) attach(ctx context.Context, dev *device.Device, at id.RoomID, 
 		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
 	line := lineOf(p)
-	c := content{picture: p.Scene.Picture(), name: boardName(p.Number, p.Seq), file: p.File}
+	c := content{Content: message.Content{Number: p.Number, Lang: p.Lang}, picture: p.Scene.Picture(), name: boardName(p.Number, p.Seq), file: p.File}
 	if p.Game == "" { // an answer's, which is kept here alone: it can be asked for again
 		line = at.String() + " answer"
-		c.file, _ = a.files.Get(of.Post)
+		c, _ = a.files.Get(of.Post)
 	} else if p.Scene == nil {
 		line += " file"
 	}
@@ -296,7 +347,7 @@ func (a *Adapter) attach(ctx context.Context, dev *device.Device, at id.RoomID, 
 	if err != nil {
 		return err
 	}
-	m := message.File(message.Content{Number: p.Number}, picture)
+	m := message.File(c.Content, picture)
 	message.InThread(m, of.Root, of.Reply)
 	limited, cancel := context.WithTimeout(ctx, attachHold)
 	defer cancel()

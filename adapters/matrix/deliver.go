@@ -41,7 +41,8 @@ func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, [
 	case match.Remove:
 		return outbox.Receipt(p.Replaces), nil, a.remove(ctx, dev, p)
 	case outbox.Header, outbox.Reaction, outbox.Clear, outbox.Attach:
-		return "", nil, a.decorate(ctx, dev, p)
+		owes, err := a.decorate(ctx, dev, p)
+		return "", owes, err
 	}
 	if p.Private {
 		return a.direct(ctx, dev, p)
@@ -50,12 +51,19 @@ func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, [
 	if a.hasRead() && !at.joined {
 		return "", nil, outbox.ErrGone
 	}
+	if p.Begins != "" && (p.Joined || at.direct()) { // where its words are no root of a thread they go with the board
+		if p.Kind == match.Notice {
+			return "", nil, nil
+		}
+		p.Text = p.Begins + "\n" + p.Text
+	}
 	root, err := a.threadFor(ctx, dev, at, p)
 	if err != nil {
 		return "", nil, botError(err)
 	}
 	sent, owes, err := a.post(ctx, dev, at.id, root, p)
-	if errors.As(err, new(outbox.Forbidden)) && p.Attempt <= moveTries && a.hasMoved(ctx, dev, at.id) {
+	var no outbox.Forbidden
+	if errors.As(err, &no) && p.Attempt <= moveTries && a.hasMoved(ctx, dev, at.id, no.Unasked) {
 		return "", nil, outbox.RetryAfter{Wait: moveAgain}
 	}
 	return sent, owes, err
@@ -68,13 +76,22 @@ const (
 	moveAgain = 5 * time.Second
 )
 
-// hasMoved reports whether a room says that it has moved to another.
-func (a *Adapter) hasMoved(ctx context.Context, dev *device.Device, at id.RoomID) bool {
+// hasMoved reports whether a room that refuses messages says that it has moved to another.
+// If it was asked before, the first answer counts.
+func (a *Adapter) hasMoved(ctx context.Context, dev *device.Device, at id.RoomID, before bool) bool {
+	d := door{at, event.EventMessage.Type}
+	refused, ok := a.closed.Get(d)
+	if before {
+		return refused.moved
+	}
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
 	var c event.TombstoneEventContent
 	err := dev.Client.StateEvent(ctx, at, event.StateTombstone, "", &c)
-	return err == nil && c.ReplacementRoom != ""
+	if refused.moved = err == nil && c.ReplacementRoom != ""; ok {
+		a.closed.Add(d, refused)
+	}
+	return refused.moved
 }
 
 // hasRead reports whether the rooms are known, which they are once something was
@@ -87,32 +104,42 @@ func (a *Adapter) hasRead() bool {
 
 // threadFor gives the root of the thread in which a post belongs; empty: none.
 // Two people alone need no threads. Where the room has moved the thread is begun
-// anew.
+// anew; so it was if somebody removed its root ([Adapter.newRoot]).
 func (a *Adapter) threadFor(ctx context.Context, dev *device.Device, at room, p outbox.Post) (id.EventID, error) {
 	in, root := readReceipt(p.Under)
 	switch {
 	case root == "", at.direct() && a.room(in).direct(): // where it has moved, the others are still to come
 		return "", nil
-	case in == at.id:
-		return root, nil
 	}
 	again, err := a.queue.marked(ctx, "goes on", p.Under+" "+at.id.String())
 	if err != nil || again != "" {
 		return id.EventID(again), err
+	}
+	if in == at.id {
+		return root, nil
 	}
 	c := message.Text(message.Content{Text: bot.Translated(p.Lang, wordGoesOn, strconv.Itoa(p.Number)), Number: p.Number, Lang: p.Lang})
 	sent, err := a.sendOnce(ctx, dev, at.id, c, "goes on "+p.Under, p.Attempt > 1)
 	if err != nil {
 		return "", err
 	}
-	if err := a.queue.mark(ctx, "root", receipt(at.id, sent), p.Under, a.cfg.Now()); err != nil {
-		return "", err
+	return sent, a.goesOn(ctx, p.Under, at.id, sent)
+}
+
+// goesOn stores that what belongs in the thread under a message belongs in another thread
+// from now on.
+func (a *Adapter) goesOn(ctx context.Context, under string, at id.RoomID, root id.EventID) error {
+	if err := a.queue.mark(ctx, "root", receipt(at, root), under, a.cfg.Now()); err != nil {
+		return err
 	}
-	return sent, a.queue.mark(ctx, "goes on", p.Under+" "+at.id.String(), sent.String(), a.cfg.Now())
+	return a.queue.mark(ctx, "goes on", under+" "+at.String(), root.String(), a.cfg.Now())
 }
 
 // post shows a post in a room.
 func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+	if err := a.closedTo(at, event.EventMessage); err != nil {
+		return "", nil, botError(err)
+	}
 	again := p.Attempt > 1 // it may be there
 	var sent sentMessage
 	var owes []outbox.Owes
@@ -146,6 +173,9 @@ func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, ro
 		in = outbox.Receipt(receipt(at, root))
 	} else if room, _ := readReceipt(p.Under); closes(p) && room == at { // where there are no threads
 		in = outbox.Receipt(p.Under)
+	}
+	if sent.typed && in == "" {
+		p.Controls = nil
 	}
 	more, err := a.owes(ctx, words, in, p)
 	if err != nil {
@@ -181,6 +211,9 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	if c.Sealed, err = a.sealed(ctx, at); err != nil {
 		return sent, err
 	}
+	if isBoard(p) { // reactions stand below the root of a thread, and are left out where they would come late
+		c.Typed = root != "" || a.pace.background(a.cfg.Now(), 1+len(message.ReactionsOf(p.Controls, c.Sealed))) > 0
+	}
 	if p.Scene != nil {
 		defer a.typing(at)()
 	}
@@ -192,6 +225,12 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 		return sent, err
 	}
 	if sent.edits != "" {
+		if p.Agreed && p.LastTurn != "" { // which the edit would take away
+			c.Text = p.LastTurn + "\n" + c.Text
+			if m, bare, err = a.orWords(ctx, dev, at, &c); err != nil {
+				return sent, err
+			}
+		}
 		m = message.Edit(m, sent.edits)
 	} else {
 		message.InThread(m, root, "")
@@ -204,7 +243,7 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 		defer done()
 		a.newest.Add(c.line, p.Seq)
 	}
-	sent.bare = bare
+	sent.bare, sent.typed = bare, c.Typed
 	sent.event, err = a.send(ctx, dev, at, m, p.ID, pressable(p.Controls))
 	return sent, err
 }
@@ -288,7 +327,7 @@ func (a *Adapter) remove(ctx context.Context, dev *device.Device, p outbox.Post)
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
-	_, err := dev.Client.RedactEvent(ctx, at, e, mautrix.ReqRedact{TxnID: transaction(p.ID)})
+	err := a.redact(ctx, dev, at, e, p.ID)
 	if refusedBy(err) { // it is gone, or nothing can be done about it
 		return nil
 	}
@@ -373,6 +412,9 @@ func (a *Adapter) send(ctx context.Context, dev *device.Device, at id.RoomID, m 
 
 // sendEvent sends an event to a room, encrypted if the room is.
 func (a *Adapter) sendEvent(ctx context.Context, dev *device.Device, at id.RoomID, kind event.Type, whole *event.Content, key string) (id.EventID, error) {
+	if err := a.closedTo(at, kind); err != nil {
+		return "", err
+	}
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
 	secret, err := a.encrypted(ctx, dev, at)
@@ -401,7 +443,7 @@ func (a *Adapter) sendEvent(ctx context.Context, dev *device.Device, at id.RoomI
 		kind = event.EventEncrypted
 	}
 	sent, err := dev.Client.SendMessageEvent(ctx, at, kind, body, mautrix.ReqSendEvent{TransactionID: transaction(key), DontEncrypt: true})
-	a.paced(err)
+	a.sent(ctx, dev, at, kind, err)
 	var refused mautrix.HTTPError
 	if errors.As(err, &refused) && refused.IsStatus(http.StatusBadRequest) && !inFront(err) {
 		err = fmt.Errorf("%w: %w", outbox.ErrRefused, err)
@@ -441,6 +483,7 @@ const looked = 50
 type sentMessage struct {
 	event id.EventID
 	bare  bool       // it is words alone
+	typed bool       // it names no reactions
 	edits id.EventID // the message that it changes; empty: none
 }
 
@@ -472,7 +515,7 @@ func (a *Adapter) markerOf(ctx context.Context, dev *device.Device, at id.RoomID
 	}
 	which, _ = said.Content.Raw[marker].(string)
 	kind, _ := said.Content.Raw["msgtype"].(string)
-	return which, sentMessage{e.ID, kind != string(event.MsgImage) && kind != string(event.MsgFile), replaced(e)}, nil
+	return which, sentMessage{event: e.ID, bare: kind != string(event.MsgImage) && kind != string(event.MsgFile), edits: replaced(e)}, nil
 }
 
 // botError makes of an error one that the bot knows.
@@ -484,6 +527,8 @@ func botError(err error) error {
 		return nil
 	case errors.As(err, &later):
 		return outbox.RetryAfter{Wait: later.wait, Account: true}
+	case errors.As(err, new(errClosed)):
+		return outbox.Forbidden{Permission: "write messages", Unasked: true}
 	case device.LoggedOut(err), errors.Is(err, errEncryptedMeanwhile), errors.Is(err, errNotSynced):
 		return outbox.RetryAfter{Wait: time.Second}
 	case errors.Is(err, e2ee.ErrOff):
@@ -529,10 +574,13 @@ func replaced(e *event.Event) id.EventID {
 // tell tells an answer where it was asked, as a reply; what is personal goes to
 // the person directly.
 func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, answer bot.Answer) error {
+	if err := a.closedTo(e.RoomID, event.EventMessage); err != nil {
+		return a.answerFailed(e, err)
+	}
 	answer = answer.Unshared() // all in the room can read it
 	at, key, again := e.RoomID, "answer "+e.ID.String(), a.hasFailed(e.ID)
 	picture, name := answer.Picture()
-	c := content{Content: message.Content{Text: answer.Text, Controls: answer.Controls, Lang: answer.Lang, Chart: answer.Chart != nil, Unfold: answer.Letters},
+	c := content{Content: message.Content{Text: answer.Text, Controls: answer.Controls, Typed: answer.Menu != "", Lang: answer.Lang, Chart: answer.Chart != nil, Unfold: answer.Letters},
 		picture: picture, name: name, line: at.String() + " answer"}
 	if picture == nil {
 		c.file = answer.File
@@ -551,9 +599,6 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		reply = first
 	}
 	plain := answer.Private && c.picture == nil && c.file == nil
-	if plain && a.merges(refusal{listener{at, root, e.Sender}, c.Text}, again) {
-		return nil
-	}
 	elsewhere := false
 	if personal(answer) {
 		alone, err := a.alone(ctx, dev, at, e.Sender)
@@ -612,7 +657,7 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		}
 	}
 	if sent.bare && c.file != nil {
-		a.files.Add(key, c.file)
+		a.files.Add(key, content{Content: message.Content{Board: c.Board, Chart: c.Chart, Lang: c.Lang}, file: c.file})
 		owes = append(owes, follows(outbox.Post{ID: key}, words, attachment{Root: root, Reply: reply, Sent: found}))
 	}
 	if len(owes) > 0 {
@@ -638,7 +683,9 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 // answerFailed gives an error after which the answer is to be given again, nil
 // if there is no point in that.
 func (a *Adapter) answerFailed(e *event.Event, err error) error {
-	if refusedBy(err) || errors.Is(err, e2ee.ErrOff) {
+	if errors.As(err, new(errClosed)) {
+		return nil // the refusal was logged
+	} else if refusedBy(err) || errors.Is(err, e2ee.ErrOff) {
 		a.log.Warn("answer refused by the homeserver, dropped", "event", e.ID, "room", e.RoomID, "error", err)
 		return nil
 	}

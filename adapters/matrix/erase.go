@@ -51,7 +51,7 @@ func (a *Adapter) erases(ctx context.Context, notice, in outbox.Receipt, p outbo
 // erase takes away what the bot has said in a thread before a notice, and the root. It
 // ends with [outbox.RetryAfter] when the homeserver has no room for more.
 func (a *Adapter) erase(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, notice string, p outbox.Post) error {
-	if wait := a.pace.background(a.cfg.Now()); wait > 0 {
+	if wait := a.pace.background(a.cfg.Now(), 1); wait > 0 {
 		return outbox.RetryAfter{Wait: wait}
 	}
 	ctx, cancel := context.WithTimeout(ctx, eraseOnce)
@@ -95,12 +95,10 @@ func (a *Adapter) eraseBefore(ctx context.Context, dev *device.Device, at id.Roo
 			return err
 		}
 		for _, e := range append(edits, e) {
-			if wait := a.pace.background(a.cfg.Now()); wait > 0 {
+			if wait := a.pace.background(a.cfg.Now(), 1); wait > 0 {
 				return outbox.RetryAfter{Wait: wait}
 			}
-			_, err := dev.Client.RedactEvent(ctx, at, e.ID, mautrix.ReqRedact{TxnID: transaction("erase " + e.ID.String())})
-			a.paced(err)
-			if err != nil && !errors.Is(err, mautrix.MNotFound) {
+			if err := a.redact(ctx, dev, at, e.ID, "erase "+e.ID.String()); err != nil && !errors.Is(err, mautrix.MNotFound) {
 				return fmt.Errorf("remove a message: %w", err)
 			}
 		}

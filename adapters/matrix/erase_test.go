@@ -41,11 +41,11 @@ func deletesAGame(t *testing.T, s *matrixtest.Server, encrypted bool) {
 	r := c.talkers(encrypted)
 	r.gathers()
 	anna, bob := r.people[0], r.people[1]
+	root := r.settles() // in no time
+	rests(5 * time.Minute)
 	if s.Virtual() {
 		p.Limit(matrixtest.Sending, sendRate, sendBurst)
 	}
-	root := r.settles()
-	rests(5 * time.Minute)
 	anna.says(root, "!accept")
 	bob.seesIn(root, "is over")
 	rests(5 * time.Minute)

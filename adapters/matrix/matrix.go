@@ -61,7 +61,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/verify"
 	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Name is the platform's name.
@@ -162,14 +161,14 @@ type Adapter struct {
 	shows       sync.Map      // by id: since when the games of a room wait to be shown where it has moved
 	invites     inviteLimiter // how often the bot joins
 
-	pace     pace
-	sending  turns                   // of sending a board, or a picture after its words, by line
-	newest   *lru.Cache[string, int] // by line: the event of the newest board that was sent
-	uploads  uploads
-	files    *lru.Cache[string, *outbox.File] // that are to follow the words of answers, by their keys
-	refusals *lru.Cache[refusal, time.Time]
-	held     map[id.RoomID][]held // events whose answers wait, in their order; of a room only its work changes it
-	empty    atomic.Bool          // the bot may be alone in a room
+	pace    pace
+	sending turns                   // of sending a board, or a picture after its words, by line
+	newest  *lru.Cache[string, int] // by line: the event of the newest board that was sent
+	uploads uploads
+	files   *lru.Cache[string, content] // files that are to follow the words of answers, by their keys
+	closed  *lru.Cache[door, closed]    // what rooms have refused
+	held    map[id.RoomID][]held        // events whose answers wait, in their order; of a room only its work changes it
+	empty   atomic.Bool                 // the bot may be alone in a room
 }
 
 var _ bot.Adapter = (*Adapter)(nil)
@@ -195,7 +194,7 @@ func New(cfg Config) (*Adapter, error) {
 		personLimit: intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1),
 		pace:        pace{tokens: rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)},
 		uploads:     uploads{known: cache[string, message.Picture](uploadsKnown), lines: map[string]*upload{}},
-		newest:      cache[string, int](boardsKnown), files: cache[string, *outbox.File](filesKept), refusals: cache[refusal, time.Time](refusalsKept)}
+		newest:      cache[string, int](boardsKnown), files: cache[string, content](filesKept), closed: cache[door, closed](refusedKept)}
 	if cfg.Room > 0 {
 		a.roomLimit = intake.PerMinute(cfg.Room, roomAtOnce, 1)
 	}

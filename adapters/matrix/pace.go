@@ -39,21 +39,14 @@ func (p *pace) wait(now time.Time) time.Duration {
 	return max(0, p.until.Sub(now))
 }
 
-// background returns how long low-priority messages must wait: while less than
-// half of what the homeserver takes at once is left. 0: it may be sent now.
-func (p *pace) background(now time.Time) time.Duration {
+// background returns how long n low-priority messages must wait, so that half of what the
+// homeserver takes at once is left after them. If they are more than the other half, they
+// wait until it takes as much as it ever does. 0: they may be sent now.
+func (p *pace) background(now time.Time, n int) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	missing := float64(p.tokens.Burst())/2 + 1 - p.tokens.TokensAt(now)
-	return max(0, p.until.Sub(now), time.Duration(missing/float64(p.tokens.Limit())*float64(time.Second)))
-}
-
-// full returns how long it takes until the homeserver takes as much at once as it ever
-// does; 0: it does now.
-func (p *pace) full(now time.Time) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	missing := float64(p.tokens.Burst()) - p.tokens.TokensAt(now)
+	burst := float64(p.tokens.Burst())
+	missing := min(burst/2+float64(n), burst) - p.tokens.TokensAt(now)
 	return max(0, p.until.Sub(now), time.Duration(missing/float64(p.tokens.Limit())*float64(time.Second)))
 }
 

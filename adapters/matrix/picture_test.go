@@ -120,11 +120,16 @@ func TestUploadsThatFail(t *testing.T) {
 					t.Errorf("pictures %v, before there were %v", names, before)
 				}
 				g.follows(second, 2)
+				for _, m := range g.black.View(g.black.at).Pictures(c.user.ID) {
+					if !strings.Contains(m.Body, "A B C D E") {
+						t.Errorf("%s says nothing to who cannot see it: %q", m.Picture.Name, m.Body)
+					}
+				}
 				for _, file := range []string{"board.png", ".sgf"} {
 					g.black.Await(g.black.at, "the "+file+" that was asked for", func(v matrixtest.View) bool {
 						return slices.ContainsFunc(v.From(c.user.ID), func(m *matrixtest.Message) bool {
 							name, _ := m.Content["filename"].(string)
-							return strings.HasSuffix(name, file)
+							return strings.HasSuffix(name, file) && (file != "board.png" || strings.Contains(m.Body, "A B C D E"))
 						})
 					})
 				}

@@ -25,29 +25,6 @@ type listener struct {
 	to   id.UserID
 }
 
-// A refusal is what a listener was told.
-type refusal struct {
-	listener
-	text string
-}
-
-// Equal refusals within mergeFor are one while the homeserver has no room for more.
-const (
-	mergeFor     = 30 * time.Second
-	refusalsKept = 256
-)
-
-// merges reports whether somebody was just told the same, so that it need not be
-// said to them once more; a second try to say it is not more.
-func (a *Adapter) merges(r refusal, again bool) bool {
-	now := a.cfg.Now()
-	if at, ok := a.refusals.Get(r); ok && !again && now.Sub(at) < mergeFor && a.pace.background(now) > 0 {
-		return true
-	}
-	a.refusals.Add(r, now)
-	return false
-}
-
 // errHeld is the error of an event whose answer, which is words for one person, waits until
 // the homeserver takes messages again.
 type errHeld struct {
@@ -125,7 +102,7 @@ func (a *Adapter) tellHeld(ctx context.Context, dev *device.Device, at id.RoomID
 			} else if state != waiting { // it was taken back
 				continue
 			}
-			lines = append(slices.DeleteFunc(lines, func(l string) bool { return l == h.content.Text }), h.content.Text)
+			lines = append(lines, h.content.Text)
 		}
 		if last := of[len(of)-1]; len(lines) > 0 {
 			c := last.content

@@ -11,7 +11,8 @@ import (
 )
 
 // While the homeserver takes nothing, what one person alone needs to know waits: it comes
-// as one message that answers the newest, without what was taken back. What others say is
+// as one message that answers the newest, a line for each that was refused, without what
+// was taken back. What others say is
 // dealt with meanwhile. It is so, too, if the bot is killed before.
 func TestRefusalsWaitTogether(t *testing.T) {
 	for name, killed := range map[string]bool{"": false, "killed": true} {
@@ -47,7 +48,7 @@ func TestRefusalsWaitTogether(t *testing.T) {
 						told = append(told, m)
 					}
 				}
-				want := []string{"It is not your turn", "Did you mean", "name one of them"}
+				want := []string{"It is not your turn", "Did you mean", "It is not your turn", "name one of them"}
 				if killed { // nothing is held up by then
 					if len(told) != len(want) {
 						t.Errorf("%d answers\n%s", len(told), g.white.Sees(g.white.at))

@@ -187,6 +187,9 @@ func (a *Adapter) receive(ctx context.Context, dev *device.Device, resp *mautrix
 			return fmt.Errorf("process room keys: %w", err)
 		}
 	}
+	if since == "" {
+		a.closed.Purge() // power levels may have changed meanwhile
+	}
 	b := batch{token: resp.NextBatch, live: live, last: map[id.RoomID]last{}, left: map[id.RoomID]bool{}, marks: map[[2]string]string{}}
 	for room, invite := range resp.Rooms.Invite {
 		if invite != nil {
@@ -264,6 +267,9 @@ func (a *Adapter) joined(ctx context.Context, b *batch, dev *device.Device, at i
 	b.last[at] = l
 	if l.people > 0 { // whether commands need a mark depends on it
 		known.people = l.people
+	}
+	if !first && a.nowWritable(ctx, dev, at, slices.Concat(j.State.Events, events)) {
+		b.events = append(b.events, &event.Event{Type: writable, RoomID: at, ID: id.EventID(fmt.Sprintf("writable %s %s", at, b.token))})
 	}
 	new, missing := a.unread(dev, at, known, j, first, sealing)
 	if missing != nil {

@@ -71,7 +71,7 @@ func (a *Adapter) unreadable(ctx context.Context, now time.Time) {
 	}
 	for _, r := range rows {
 		dev := a.device()
-		if dev == nil || a.pace.background(a.cfg.Now()) > 0 {
+		if dev == nil || a.pace.background(a.cfg.Now(), 1) > 0 {
 			return
 		}
 		err := a.tellUnread(ctx, dev, r, now)
@@ -140,20 +140,21 @@ const (
 // they limit; only one that has asked to wait is spared.
 func (a *Adapter) seen(e *event.Event) {
 	at, asked := e.RoomID, e.ID
-	a.soon(receiptAfter, a.pace.wait, func(ctx context.Context, dev *device.Device) { _ = dev.Client.MarkRead(ctx, at, asked) })
+	a.soon(at, receiptAfter, a.pace.wait, func(ctx context.Context, dev *device.Device) { _ = dev.Client.MarkRead(ctx, at, asked) })
 }
 
 // typing shows that a board is being drawn, if that takes long, until done is called.
 func (a *Adapter) typing(at id.RoomID) (done func() bool) {
-	return a.soon(typingAfter, a.pace.background, func(ctx context.Context, dev *device.Device) {
+	return a.soon(at, typingAfter, func(now time.Time) time.Duration { return a.pace.background(now, 1) }, func(ctx context.Context, dev *device.Device) {
 		_, _ = dev.Client.UserTyping(ctx, at, true, 3*time.Second)
 	})
 }
 
-// soon does something after a while, if there is nothing to wait for then.
-func (a *Adapter) soon(after time.Duration, wait func(time.Time) time.Duration, work func(context.Context, *device.Device)) (stop func() bool) {
+// soon does something in a room after a while, if there is nothing to wait for then, and
+// the room takes messages.
+func (a *Adapter) soon(at id.RoomID, after time.Duration, wait func(time.Time) time.Duration, work func(context.Context, *device.Device)) (stop func() bool) {
 	return time.AfterFunc(after, func() {
-		if dev := a.device(); dev != nil && wait(a.cfg.Now()) == 0 {
+		if dev := a.device(); dev != nil && wait(a.cfg.Now()) == 0 && a.closedTo(at, event.EventMessage) == nil {
 			a.aside(a.asking(), "courtesy", func(ctx context.Context) { work(ctx, dev) })
 		}
 	}).Stop

@@ -19,7 +19,7 @@ import (
 func (a *Adapter) newVerifier(dev *device.Device) *verify.Verifier {
 	v := verify.New(verify.Config{User: dev.Client.UserID, Device: dev.Client.DeviceID, Keys: dev.Crypto.Keys, Log: a.log,
 		Owner: func(user id.UserID) bool { return slices.Contains(a.cfg.Owners, user.String()) },
-		Busy:  func() bool { return a.pace.background(a.cfg.Now()) > 0 },
+		Busy:  func() bool { return a.pace.background(a.cfg.Now(), 1) > 0 },
 		Send: func(ctx context.Context, to verify.Peer, kind, key string, content map[string]any) error {
 			if to.Room == "" {
 				_, err := dev.Client.SendToDevice(ctx, event.NewEventType(kind), &mautrix.ReqSendToDevice{

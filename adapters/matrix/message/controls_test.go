@@ -24,7 +24,7 @@ func TestControlsHaveEquivalents(t *testing.T) {
 			}
 			continue
 		}
-		typed, ok := strings.CutPrefix(message.Legend([]match.Control{c}, false), "!")
+		typed, ok := strings.CutPrefix(message.Legend([]match.Control{c}, false, false), "!")
 		if !ok {
 			t.Errorf("%s: neither a reaction nor a text", c.Label)
 			continue

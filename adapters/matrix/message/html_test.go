@@ -218,7 +218,7 @@ func check(t *testing.T, c message.Content) {
 	if len(calls) > 0 {
 		parts = append(parts, strings.Join(calls, " "))
 	}
-	if legend := readable(message.Legend(c.Controls, false)); legend != "" {
+	if legend := readable(message.Legend(c.Controls, false, c.Typed)); legend != "" {
 		parts = append(parts, "You can: "+legend)
 	}
 	want := strings.Join(parts, "\n")

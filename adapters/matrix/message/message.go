@@ -26,6 +26,7 @@ type Content struct {
 	Chart    bool            // it is no board
 	Notify   []outbox.User   // the persons called: they are mentioned, nobody else is
 	Controls []match.Control // what can be asked for next; listed as it is typed
+	Typed    bool            // their reactions do not stand below the message, so that it does not name them
 	Number   int             // of the game in its channel; 0: it is about no game
 	Lang     string          // BCP 47 tag of the language of Text
 	Thread   bool            // it stands in the thread of the game that Text is about
@@ -110,7 +111,7 @@ func (c Content) content(unfold bool) *event.MessageEventContent {
 	if b := strings.Trim(clean(c.Board), "\n"); b != "" {
 		board = cut([]span{{text: b}}, maxBoard)
 	}
-	if l := Legend(c.Controls, c.Sealed); l != "" {
+	if l := Legend(c.Controls, c.Sealed, c.Typed); l != "" {
 		legend = cut([]span{{text: clean(bot.Translated(c.Lang, wordControls, l))}}, maxControls)
 	}
 	left := maxContent - cost(calls) - cost(board) - cost(legend)

@@ -117,13 +117,24 @@ func Reaction(c match.Control, sealed bool) (string, bool) {
 	return Emoji(c.Command)
 }
 
+// ReactionsOf returns the reactions that stand for controls, each once.
+func ReactionsOf(controls []match.Control, sealed bool) (list []string) {
+	for _, c := range controls {
+		if emoji, ok := Reaction(c, sealed); ok && !slices.Contains(list, emoji) {
+			list = append(list, emoji)
+		}
+	}
+	return list
+}
+
 // maxSpelled is the longest control that is listed, in bytes.
 const maxSpelled = 100
 
 // Legend lists controls as they are typed, with their reactions:
-// "!place … · ⏭️ !pass", or in a sealed room without those that it does not take. It names the game only where they are about several.
-// It leaves out commands that are longer than somebody would type.
-func Legend(controls []match.Control, sealed bool) string {
+// "!place … · ⏭️ !pass"; in a sealed room without reactions that it does not take, and
+// without any if the controls are only typed. It names the game only where they are about
+// several. It leaves out commands that are longer than somebody would type.
+func Legend(controls []match.Control, sealed, typed bool) string {
 	several := slices.ContainsFunc(controls, func(c match.Control) bool { return c.Args["game"] != controls[0].Args["game"] })
 	var out []string
 	for _, c := range controls {
@@ -131,7 +142,7 @@ func Legend(controls []match.Control, sealed bool) string {
 		if len(entry) > maxSpelled {
 			continue
 		}
-		if emoji, ok := Reaction(c, sealed); ok && !several {
+		if emoji, ok := Reaction(c, sealed); ok && !several && !typed {
 			entry = emoji + " " + entry
 		}
 		if !slices.Contains(out, entry) {

@@ -2,6 +2,7 @@ package message_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
@@ -77,8 +78,15 @@ func TestLegend(t *testing.T) {
 		{[]match.Control{{Command: "pass", Args: game("3", "dead", "C3  D5\nE5")}}, "!pass C3 D5 E5"},
 		{[]match.Control{{Command: "dispute", Args: game("3", "back", "yes")}, {Command: "dispute", Args: game("3")}}, "🔙 !dispute back:yes · ⚔️ !dispute"},
 	} {
-		if got := message.Legend(c.controls, false); got != c.want {
+		if got := message.Legend(c.controls, false, false); got != c.want {
 			t.Errorf("%q, not %q", got, c.want)
+		}
+		typed := c.want
+		for _, r := range message.Reactions {
+			typed = strings.ReplaceAll(typed, r.Emoji+" ", "")
+		}
+		if got := message.Legend(c.controls, false, true); got != typed {
+			t.Errorf("%q, not %q", got, typed)
 		}
 	}
 	for _, c := range []match.Control{
@@ -102,7 +110,7 @@ func TestLegendOfASealedRoom(t *testing.T) {
 	}
 	controls = append(controls, match.Control{Command: "dispute", Args: map[string]string{"back": "yes"}})
 	const want = "!pass · !button · !accept · !draw · ❌ !decline · ↩️ !undo · 🧮 !score · !dispute back:yes"
-	if got := message.Legend(controls, true); got != want {
+	if got := message.Legend(controls, true, false); got != want {
 		t.Errorf("%q, not %q", got, want)
 	}
 	for _, command := range []string{"pass", "button", "delay", "accept", "draw", "dead", "return"} {
