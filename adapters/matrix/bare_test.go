@@ -70,7 +70,7 @@ func TestBareTurns(t *testing.T) {
 			t.Errorf("the bot heard of replies %v and said %d things", w.in(at)[asked:], said()-before)
 		}
 		c.dealt(at, g.black.replies(board, "D4"))
-		if m := g.black.reads("D4: the point is not empty"); m.Thread != "" {
+		if m := g.black.reads("already a stone on D4"); m.Thread != "" {
 			t.Error("a reply in the room is answered in the thread")
 		}
 		c.dealt(at, g.black.replies(board, "A1"))
