@@ -156,7 +156,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 		step = in.decide()
 		step.Was, step.People = &was, in.people()
 	}
-	step.Where = r.Where.WithoutThread()
+	step.By, step.Where = s.by, r.Where.WithoutThread()
 	if !step.Answer.Private {
 		step.Typed = r.Typed
 	}

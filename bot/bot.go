@@ -110,6 +110,7 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 	if err := b.outbox.Open(ctx, platforms(adapters)...); err != nil {
 		return err
 	}
+	b.eraseRest(ctx) // before the people can come back
 	group, ctx := errgroup.WithContext(ctx)
 	var mu sync.Mutex
 	var failed []error

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,7 +16,8 @@ import (
 
 // The data about a person, and how it is deleted. Games, posts and answers refer to
 // people by ids that mean nothing without the table of persons. Names are only in that
-// table and in the transcript of the local room.
+// table, in the transcript of the local room, and in what is to be done for somebody who is
+// being forgotten.
 
 // privacy shows a person their stored data, or deletes it.
 func privacy(ctx context.Context, b *Bot, s localizer, r Request) (Answer, error) {
@@ -146,27 +148,45 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who outbox.User, by m
 }
 
 // forget ends a person's games and deletes their data. It deletes the name first, so
-// that nothing shown meanwhile contains it.
+// that nothing shown meanwhile contains it, and stores that the rest is to be done, so that
+// this goes on after the process was killed.
 func (b *Bot) forget(ctx context.Context, r Request, by match.PersonID) error {
-	if err := b.store.Unname(ctx, by); err != nil {
-		return err
-	}
-	b.cache.clear() // it holds pictures with the name, and what they have said of games
-	defer b.cache.clear()
 	_, l, err := b.room(ctx, r.Where)
 	if err != nil {
 		return err
 	}
-	ms, err := b.store.Matches(ctx, Query{Player: by, States: []match.State{match.Open, match.Going}, Limit: maxKnown})
+	f := Forgetting{Person: by, Who: r.Who, Instead: l.Say(say("somebody"))}
+	if err := b.store.Forget(ctx, f); err != nil {
+		return err
+	}
+	return b.erase(ctx, f)
+}
+
+// erase does what is to be done once Forget has stored it.
+func (b *Bot) erase(ctx context.Context, f Forgetting) error {
+	b.cache.clear() // it holds pictures with the name, and what they have said of games
+	defer b.cache.clear()
+	ms, err := b.store.Matches(ctx, Query{Player: f.Person, States: []match.State{match.Open, match.Going}, Limit: maxKnown})
 	if err != nil {
 		return err
 	}
 	for _, m := range ms {
-		request := fmt.Sprintf("forget:%s:%s", m.ID, by)
-		_, err := b.act(ctx, Request{}, m.ID, request, b.now(), b.creditFirst, func(in *match.Input) match.Step { return match.Leave(in, by) })
+		request := fmt.Sprintf("forget:%s:%s", m.ID, f.Person)
+		_, err := b.act(ctx, Request{}, m.ID, request, b.now(), b.creditFirst, func(in *match.Input) match.Step { return match.Leave(in, f.Person) })
 		if err != nil {
 			return fmt.Errorf("end game %s: %w", m.ID, err)
 		}
 	}
-	return b.store.Erase(ctx, by, r.Who, l.Say(say("somebody")))
+	return b.store.Erase(ctx, f)
+}
+
+// eraseRest finishes what was interrupted.
+func (b *Bot) eraseRest(ctx context.Context) {
+	all, err := b.store.Forgetting(ctx)
+	for _, f := range all {
+		err = errors.Join(err, outbox.Guarded(func() error { return b.erase(ctx, f) }))
+	}
+	if err != nil && ctx.Err() == nil {
+		b.log.Error("forgetting people did not finish, will retry", "error", err)
+	}
 }

@@ -31,6 +31,8 @@ func (p *pruned) Prune(_ context.Context, now time.Time, after string, limit int
 	return map[string]string{"": "a", "a": "b", "b": ""}[after], nil
 }
 
+func (p *pruned) Forgetting(context.Context) ([]Forgetting, error) { return nil, nil }
+
 // The bot prunes its store once a day, in steps between which turns have it.
 func TestPrunes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -34,6 +34,13 @@ type Server struct {
 	Settings match.RoomSettings // of all its channels
 }
 
+// A Forgetting is somebody who asked to be forgotten.
+type Forgetting struct {
+	Person  match.PersonID
+	Who     outbox.User
+	Instead string // the word that takes the place of their name
+}
+
 // Errors of a Store.
 var (
 	// ErrConflict means that another event of the game, or another answer to the
@@ -61,13 +68,16 @@ type Store interface {
 	Person(ctx context.Context, who outbox.User) (match.PersonID, error)
 	// People returns the users behind the ids, without those erased or unknown.
 	People(ctx context.Context, ids []match.PersonID) (map[match.PersonID]outbox.User, error)
-	// Unname deletes a person's name, so that no later text uses it.
-	Unname(ctx context.Context, p match.PersonID) error
-	// Erase deletes what is stored about a person, known as who: their name, their
-	// settings, their comments on games, and their messages in the local room. In other
-	// people's messages there instead replaces the name. The person's id stays in games,
-	// posts and answers, and no longer refers to anybody.
-	Erase(ctx context.Context, p match.PersonID, who outbox.User, instead string) error
+	// Forget deletes a person's name, so that no later text uses it, and stores that
+	// Erase is to follow. Forgetting returns the people for whom it has not finished.
+	Forget(ctx context.Context, f Forgetting) error
+	Forgetting(ctx context.Context) ([]Forgetting, error)
+	// Erase deletes what is stored about a person: their name, their settings, their
+	// comments on games, and their messages in the local room. Messages of others address
+	// f.Instead from then on, and are otherwise as they were. The person's id stays in
+	// games, posts and answers, and no longer refers to anybody. Another call finishes what
+	// was interrupted.
+	Erase(ctx context.Context, f Forgetting) error
 	// MessagesOf returns the messages of the local room's transcript that concern a
 	// person: their own, those that quote them, and private answers to them.
 	MessagesOf(ctx context.Context, p match.PersonID, who outbox.User) ([]outbox.Message, error)

@@ -86,7 +86,8 @@ const (
 	pruneRows  = 500            // that a step looks at
 )
 
-// prune deletes data that is no longer needed, until ctx is done.
+// prune deletes data that is no longer needed, until ctx is done. Each round first finishes
+// forgetting people, should that have failed.
 func (b *Bot) prune(ctx context.Context) {
 	wait, after := pruneFirst, ""
 	for {
@@ -94,6 +95,9 @@ func (b *Bot) prune(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
+		}
+		if after == "" {
+			b.eraseRest(ctx)
 		}
 		next, err := b.store.Prune(ctx, b.now(), after, pruneRows)
 		switch {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,9 +15,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// Somebody who is forgotten is nowhere any more: not in the database or its
+// Somebody who is forgotten has said nothing any more: not in the database or its
 // write-ahead log, not on the pages that are open, not in files. What others have
-// said stays. Before that the export shows all of it.
+// said stays as it was, and so do the bot's lines. Before that the export shows all of it.
 func TestForgottenInTheRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := newFile(t)
@@ -29,6 +31,8 @@ func TestForgottenInTheRoom(t *testing.T) {
 			return a.Message
 		}
 		const her, his = "name:Zyxqa", "name:Bob"
+		// Her words, her name in a record, and her id.
+		traces := regexp.MustCompile(`zyxq(word|comment|secret)|[pP][bBwW]\[[zZ]yxqa|name:zyxqa`)
 		for i := range 40 { // others have names and games, too, so that pages of the database split
 			says(fmt.Sprintf("name:Guest %d", i), "/new aga 9x9 opponent:me")
 		}
@@ -99,7 +103,7 @@ func TestForgottenInTheRoom(t *testing.T) {
 		time.AfterFunc(time.Minute, func() { page.body.Close() })
 		e, ok := page.next()
 		for ; ok && e.name == ""; e, ok = page.next() {
-			if strings.Contains(strings.ToLower(fmt.Sprint(e.message)), "zyxq") {
+			if traces.MatchString(fmt.Sprint(e.message)) {
 				t.Errorf("meanwhile others read %+v", e.message)
 			}
 		}
@@ -110,11 +114,17 @@ func TestForgottenInTheRoom(t *testing.T) {
 		if e, _ := again.next(); e.name != "reset" {
 			t.Errorf("a page that comes back gets %+v", e)
 		}
-		seen := fmt.Sprint(read(again), read(follow(t, url, "seat="+her, "", browserFor(her))))
-		if strings.Contains(strings.ToLower(strings.ReplaceAll(seen, "Zyxqasphere", "")), "zyxq") {
-			t.Errorf("others read of her: %s", seen)
+		lines := append(read(again), read(follow(t, url, "seat="+her, "", browserFor(her)))...)
+		for _, m := range lines {
+			if m.From == "Zyxqa" || slices.Contains(m.To, "Zyxqa") {
+				t.Errorf("others read of her: %+v", m)
+			}
 		}
-		for _, stays := range []string{"Well played, somebody! Zyxqasphere", "Game 41 begins", "somebody plays", "Guest 3"} {
+		seen := fmt.Sprint(lines)
+		if traces.MatchString(seen) {
+			t.Errorf("others read her words: %s", seen)
+		}
+		for _, stays := range []string{"Well played, Zyxqa! Zyxqasphere", "Game 41 begins", "[somebody]", "Guest 3"} {
 			if !strings.Contains(seen, stays) {
 				t.Errorf("%q is gone", stays)
 			}
@@ -124,9 +134,23 @@ func TestForgottenInTheRoom(t *testing.T) {
 				t.Errorf("%s: %s", address, resp.Status)
 			}
 		}
-		left := bytes.ReplaceAll(kept(), []byte("zyxqasphere"), nil)
-		if i := bytes.Index(left, []byte("zyxq")); i >= 0 {
-			t.Errorf("the database has %d traces of her, as %q", bytes.Count(left, []byte("zyxq")), left[max(0, i-60):min(len(left), i+60)])
+		left := kept()
+		for _, at := range traces.FindAllIndex(left, -1) {
+			t.Errorf("the database has a trace of her: %q", left[max(0, at[0]-60):min(len(left), at[1]+60)])
 		}
 	})
+}
+
+// A name of which nothing can be seen is none, nor is the word for somebody who has none.
+func TestInvisibleNames(t *testing.T) {
+	for _, name := range []string{"", " ", "\u200b\u202e", "\u3164", "\u2800\uffa0", "somebody"} {
+		if who, problem := userOf("name:" + name); who != onlooker || problem != wordName {
+			t.Errorf("%q is %+v, %q", name, who, problem)
+		}
+	}
+	for name, id := range map[string]string{"1": "1", "%": "%", "_": "_", "Al": "al", "\u3164Al": "al"} {
+		if who, problem := userOf("name:" + name); who.ID != "name:"+id || problem != "" {
+			t.Errorf("%q is %+v, %q", name, who, problem)
+		}
+	}
 }

@@ -31,10 +31,9 @@ func userOf(seat string) (who outbox.User, problem string) {
 	if !ok {
 		return onlooker, wordNoSeat
 	}
-	if !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
+	if name = bot.CleanName(name); name == bot.CleanName("") { // nothing of it can be seen
 		return onlooker, wordName
 	}
-	name = bot.CleanName(name)
 	id := strings.ToLower(name)
 	for _, taken := range []string{black.Name, white.Name, onlooker.Name, "Halfpoint"} {
 		if bot.Looks(name) == bot.Looks(taken) {

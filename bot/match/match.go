@@ -205,6 +205,7 @@ type Typed struct {
 type Step struct {
 	Request string // inbox key
 	At      time.Time
+	By      PersonID // who asked; empty: nobody, or nobody known
 	Answer  Reply
 	Match   *Match       // new or changed; nil when nothing changed
 	New     bool         // Match is new: the store gives it its Number

@@ -3,6 +3,9 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"math"
+	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -19,37 +22,127 @@ const (
 		UNION ALL
 		SELECT game || '-t' || (seq - (SELECT COUNT(*) FROM event c WHERE c.game = event.game AND c.seq < event.seq AND c.body LIKE 'credit %')) || '-before'
 		FROM event WHERE actor = $1 AND ` + noTurn + ` AND body LIKE 'comment%'`
-	saidBy = "SELECT id FROM post WHERE state <> 'waiting' AND body <> '{}' AND id IN (" + noticesBy + ")"
+	// Within a text a quotation mark is written otherwise.
+	answersTo = `SELECT request FROM inbox WHERE answer LIKE '{"by":"' || $1 || '"%'`
+	saidBy    = "SELECT id FROM post WHERE state <> 'waiting' AND body <> '{}' AND id IN (" + noticesBy + ")"
 	// Only the players make turns.
+	playedBy = "SELECT id FROM game WHERE opener = $1 UNION SELECT id FROM game WHERE black = $1 UNION SELECT id FROM game WHERE white = $1"
+	// Package bot names the record of a game by its number.
+	recordsOf = "SELECT 'game-' || number || '.sgf' FROM game_channel WHERE platform = $2 AND game IN (" + playedBy +
+		" UNION SELECT game FROM event WHERE actor = $1 AND " + noTurn + " AND body LIKE 'comment%')"
 	eventsBy = `SELECT game, seq, at, body, proof FROM event WHERE actor = $1 AND ` + noTurn + `
 		UNION ALL
-		SELECT game, seq, at, body, proof FROM event WHERE actor = $1 AND NOT (` + noTurn + `) AND game IN (
-			SELECT id FROM game WHERE opener = $1 UNION SELECT id FROM game WHERE black = $1 UNION SELECT id FROM game WHERE white = $1)
+		SELECT game, seq, at, body, proof FROM event WHERE actor = $1 AND NOT (` + noTurn + `) AND game IN (` + playedBy + `)
 		ORDER BY game, seq`
 )
 
-// Unname deletes a person's name, so that no later text uses it. Their games go on until
-// they are erased.
-func (s *Store) Unname(ctx context.Context, p match.PersonID) (err error) {
-	defer annotate(&err, "take the name off person %s", p)
-	return s.exec(ctx, "UPDATE person SET name = '' WHERE id = $1", p)
+// forgetMark begins the keys of the bookmarks that say who is to be forgotten. The id of
+// the person follows.
+const forgetMark = "bot:forget:"
+
+// A storedForgetting says as whom the platform knew somebody who is to be forgotten, and
+// which messages of the local room are theirs.
+type storedForgetting struct {
+	Platform string `json:"platform"`
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Instead  string `json:"instead"`
+	Room     bool   `json:"room,omitempty"`  // the transcript knows them
+	Since    int64  `json:"since,omitempty"` // messages of theirs, and to them alone, have a higher number than this,
+	Until    int64  `json:"until,omitempty"` // and none higher than this
 }
 
-// Erase deletes what is stored about a person, known as who: their name and platform id,
-// their settings, their comments on games, and their messages in the local room. In
-// other people's messages there instead replaces the name. The person's id stays in
-// games, posts and answers, and no longer refers to anybody.
-//
-// It changes a few rows at a time, so that other changes can come in between. It deletes
-// the person last: after an error another call finishes the work. Deleted data is
-// overwritten with zeros, also in the write-ahead log.
-func (s *Store) Erase(ctx context.Context, p match.PersonID, who outbox.User, instead string) (err error) {
-	defer annotate(&err, "erase person %s", p)
-	sp, err := s.speaker(ctx, p, who)
+// knownAs returns how a person is found now.
+func (s *Store) knownAs(ctx context.Context, who outbox.User) (storedForgetting, error) {
+	f := storedForgetting{Platform: who.Platform, ID: who.ID, Name: who.Name, Until: math.MaxInt64}
+	if f.Room = who.Platform == bot.LogPlatform; !f.Room || strings.HasPrefix(who.ID, "name:") {
+		return f, nil
+	}
+	// Others may take the seat later.
+	h, err := s.Holder(ctx, who.Platform, who.ID)
+	if errors.Is(err, bot.ErrNotFound) { // an empty seat, or that of all onlookers
+		f.Room = false
+		return f, nil
+	}
+	if err != nil {
+		return f, err
+	}
+	f.Since = h.Since
+	f.Until, err = s.Last(ctx)
+	return f, err
+}
+
+// Forget deletes a person's name, so that no later text uses it, and stores that Erase is
+// to follow: Forgetting returns the person until that is done.
+func (s *Store) Forget(ctx context.Context, f bot.Forgetting) (err error) {
+	defer annotate(&err, "take the name off person %s", f.Person)
+	known, err := s.knownAs(ctx, f.Who)
 	if err != nil {
 		return err
 	}
-	if err := s.unsay(ctx, p, sp, who, instead); err != nil {
+	known.Instead = f.Instead
+	value, err := encode(known)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "UPDATE person SET name = '' WHERE id = $1", f.Person); err != nil {
+			return err
+		}
+		// What was to be done before stays: the person may have lost their seat since.
+		_, err := tx.ExecContext(ctx, "INSERT INTO bookmark (adapter, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", forgetMark+string(f.Person), value)
+		return err
+	})
+}
+
+// Forgetting returns the people who are to be forgotten.
+func (s *Store) Forgetting(ctx context.Context) (_ []bot.Forgetting, err error) {
+	defer annotate(&err, "find who is to be forgotten")
+	return list(ctx, s.read, func(scan scanner) (f bot.Forgetting, err error) {
+		var key, value string
+		if err := scan(&key, &value); err != nil {
+			return f, err
+		}
+		var known storedForgetting
+		err = decode(value, &known)
+		return bot.Forgetting{
+			Person:  match.PersonID(strings.TrimPrefix(key, forgetMark)),
+			Who:     outbox.User{Platform: known.Platform, ID: known.ID, Name: known.Name},
+			Instead: known.Instead,
+		}, err
+	}, "SELECT adapter, value FROM bookmark WHERE adapter > $1 AND adapter < $2 ORDER BY adapter", forgetMark, forgetMark+"~")
+}
+
+// Erase deletes what is stored about a person: their name and platform id, their settings,
+// their comments on games, and in the local room their messages and those to them alone.
+// Messages to others and to them address f.Instead from then on; the texts of others stay
+// as they are. The person's id stays in games, posts and answers, and no longer refers to
+// anybody.
+//
+// It changes a few rows at a time, so that other changes can come in between. After an
+// error, or if the process dies, another call finishes the work. Deleted data is
+// overwritten with zeros, also in the write-ahead log.
+func (s *Store) Erase(ctx context.Context, f bot.Forgetting) (err error) {
+	p := f.Person
+	defer annotate(&err, "erase person %s", p)
+	mark, err := s.Bookmark(ctx, forgetMark+string(p))
+	if err != nil {
+		return err
+	}
+	known := storedForgetting{}
+	if mark != "" {
+		err = decode(mark, &known)
+	} else {
+		known, err = s.knownAs(ctx, f.Who)
+	}
+	if err != nil {
+		return err
+	}
+	sp, err := s.speaker(ctx, p, known)
+	if err != nil {
+		return err
+	}
+	if err := s.unsay(ctx, p, sp, f.Instead); err != nil {
 		return err
 	}
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -67,35 +160,30 @@ func (s *Store) Erase(ctx context.Context, p match.PersonID, who outbox.User, in
 	if err != nil {
 		return err
 	}
-	if err := s.unsay(ctx, p, sp, who, instead); err != nil { // messages written meanwhile
+	if err := s.unsay(ctx, p, sp, f.Instead); err != nil { // messages written meanwhile
+		return err
+	}
+	if err := s.exec(ctx, "DELETE FROM bookmark WHERE adapter = $1", forgetMark+string(p)); err != nil {
 		return err
 	}
 	return s.scrub(ctx)
 }
 
 // unsay erases a person's messages in the transcript, then their comments on games: the
-// notices of those first, because the events identify them. It empties answers that
-// quote the name but keeps their keys, so that requests are still not repeated.
-func (s *Store) unsay(ctx context.Context, p match.PersonID, sp *speaker, who outbox.User, instead string) error {
-	names := map[string]bool{form(bot.CleanName(who.Name)): true}
+// notices of those first, because the events identify them. It empties the answers to them
+// but keeps the keys, so that requests are still not repeated.
+func (s *Store) unsay(ctx context.Context, p match.PersonID, sp *speaker, instead string) error {
 	if sp != nil {
 		if err := s.hush(ctx, sp, instead); err != nil {
 			return err
 		}
-		names = sp.forms
 	}
-	for name := range names {
-		quoted, err := encode(name)
-		if err != nil {
-			return err
-		}
-		requests, err := values[string](ctx, s.read, "SELECT request FROM inbox WHERE answer LIKE '%' || $1 || '%'", quoted[1:len(quoted)-1])
-		if err != nil {
-			return err
-		}
-		if err := s.forEach(ctx, requests, forgetRows, "UPDATE inbox SET answer = '{}' WHERE request IN ids"); err != nil {
-			return err
-		}
+	requests, err := values[string](ctx, s.read, answersTo, p)
+	if err != nil {
+		return err
+	}
+	if err := s.forEach(ctx, requests, forgetRows, "UPDATE inbox SET answer = '{}' WHERE request IN ids"); err != nil {
+		return err
 	}
 	posts, err := values[string](ctx, s.read, saidBy, p)
 	if err != nil {

@@ -11,8 +11,12 @@ import (
 // An index finds a person's data, however many games there are.
 func TestPrivacyReadsNoWholeTable(t *testing.T) {
 	s := memory(t)
-	for name, query := range map[string]string{"comments": commentsBy, "their posts": saidBy, "events": eventsBy, "strangers": strangersOf} {
-		plan := explain(t, s, query, "p1")
+	for name, query := range map[string]string{"comments": commentsBy, "their posts": saidBy, "events": eventsBy, "records": recordsOf, "strangers": strangersOf} {
+		args := []any{"p1"}
+		if name == "records" {
+			args = append(args, "web")
+		}
+		plan := explain(t, s, query, args...)
 		if name == "strangers" {
 			plan = strings.Replace(plan, "SCAN person", "", 1)
 		}
@@ -47,7 +51,7 @@ func TestEraseNotices(t *testing.T) {
 	} {
 		must(t, s.exec(t.Context(), insert))
 	}
-	must(t, s.Erase(t.Context(), "p1", outbox.User{Platform: "chat", ID: "p1", Name: "Ada"}, "somebody"))
+	must(t, s.Erase(t.Context(), bot.Forgetting{Person: "p1", Who: outbox.User{Platform: "chat", ID: "p1", Name: "Ada"}, Instead: "somebody"}))
 	left, err := values[string](t.Context(), s.read, "SELECT body FROM post WHERE body <> '{}' ORDER BY n")
 	wants(t, "notices", []string{"hers"}, left, err)
 }
@@ -79,7 +83,7 @@ func TestEraseInPortions(t *testing.T) {
 		must(t, s.read.QueryRowContext(t.Context(), query).Scan(&n))
 		return n
 	}
-	must(t, s.Erase(t.Context(), "p1", outbox.User{Platform: "chat", ID: "p1", Name: "Ada"}, "somebody"))
+	must(t, s.Erase(t.Context(), bot.Forgetting{Person: "p1", Who: outbox.User{Platform: "chat", ID: "p1", Name: "Ada"}, Instead: "somebody"}))
 	if updates != 5 { // 400 posts and games in 401 games
 		t.Errorf("%d updates", updates)
 	}

@@ -119,7 +119,7 @@ func sound(step *match.Step) error {
 // putAnswer stores the answer to a request, if it is the first and none of the people in
 // the step has been erased meanwhile.
 func putAnswer(ctx context.Context, tx *sql.Tx, step *match.Step) error {
-	answer, err := encodeReply(step.Answer)
+	answer, err := encodeReply(step.Answer, step.By)
 	if err != nil {
 		return err
 	}

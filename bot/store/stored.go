@@ -75,6 +75,7 @@ func points(names []string, w, h int) ([]rules.Point, error) {
 }
 
 type storedReply struct {
+	By       match.PersonID  `json:"by,omitempty"` // who asked, for [answersTo]
 	Texts    []bot.Text      `json:"texts,omitempty"`
 	Private  bool            `json:"private,omitempty"`
 	Controls []storedControl `json:"controls,omitempty"`
@@ -88,8 +89,8 @@ type storedControl struct {
 	Ask     string            `json:"ask,omitempty"`
 }
 
-func encodeReply(r match.Reply) (string, error) {
-	return encode(storedReply{Texts: r.Texts, Private: r.Private, Controls: storedControls(r.Controls), Game: r.Game})
+func encodeReply(r match.Reply, by match.PersonID) (string, error) {
+	return encode(storedReply{By: by, Texts: r.Texts, Private: r.Private, Controls: storedControls(r.Controls), Game: r.Game})
 }
 
 func decodeReply(text string) (match.Reply, error) {

@@ -35,7 +35,7 @@ func TestErasedLeavesNoTraces(t *testing.T) {
 	for _, i := range rng.Perm(len(who)) {
 		m := &match.Match{ID: match.GameID(fmt.Sprint("g", i)), Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9},
 			Opener: people[i], Where: match.Room{Platform: "chat", Channel: "c"}, Opened: noon, Standing: match.Standing{State: match.Ended, Changed: noon, Seq: 3}}
-		step := &match.Step{Request: fmt.Sprint("r", i), At: noon, Match: m, New: true, Where: m.Where, Prefs: &match.Preferences{Person: people[i], Zone: fmt.Sprint(mark(i), "zone", i)},
+		step := &match.Step{Request: fmt.Sprint("r", i), At: noon, By: people[i], Match: m, New: true, Where: m.Where, Prefs: &match.Preferences{Person: people[i], Zone: fmt.Sprint(mark(i), "zone", i)},
 			Answer: match.Reply{Texts: []bot.Text{text.Say("unknown", who[i].Name)}}}
 		for seq := 1; seq <= 3; seq++ {
 			step.Events = append(step.Events, match.Event{Seq: seq, At: noon, By: people[i], Body: fmt.Sprintf("comment 1 %scomment%d of %d", mark(i), seq, i)})
@@ -43,7 +43,7 @@ func TestErasedLeavesNoTraces(t *testing.T) {
 		must(t, s.Commit(ctx, step))
 	}
 	for i := 0; i < len(who); i += 2 {
-		must(t, s.Erase(ctx, people[i], who[i], "somebody"))
+		must(t, s.Erase(ctx, bot.Forgetting{Person: people[i], Who: who[i], Instead: "somebody"}))
 	}
 	var all []byte
 	for _, suffix := range []string{"", "-wal"} {

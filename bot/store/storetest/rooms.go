@@ -78,6 +78,6 @@ func known(d *fixture) {
 	of.Parked = true
 	d.same("parked", look("web:3"), bot.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of})
 
-	d.must(d.Erase(d.ctx(), a, who, "somebody"))
+	d.must(d.Erase(d.ctx(), bot.Forgetting{Person: a, Who: who, Instead: "somebody"}))
 	d.same("of somebody erased", look("web:3"), bot.Known{Channel: of})
 }
