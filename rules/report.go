@@ -21,6 +21,8 @@ type Report struct {
 	Board    []string      `json:"board"` // the board counted, the top row first: X black, O white
 	Assumed  string        `json:"assumed,omitempty"`
 	Error    string        `json:"error,omitempty"`
+	DeadBy   string        `json:"deadBy,omitempty"`  // by what the dead stones were chosen: "marks", "result", "playouts" or "option"
+	Differs  []string      `json:"differs,omitempty"` // in what the rules that the record names differ from this ruleset
 	Game     *ReportGame   `json:"game,omitempty"`    // what the record says of the game
 	Repairs  []string      `json:"repairs,omitempty"` // what had to be guessed when the record was read
 	Stopped  string        `json:"stopped,omitempty"` // why the record could not be read to its end
@@ -58,13 +60,14 @@ type ReportGame struct {
 type Recorded struct {
 	Result string  `json:"result"`           // as the record has it: "B+3.5", "W+R"
 	Winner string  `json:"winner,omitempty"` // "black" or "white", if the record names one
-	Agrees *bool   `json:"agrees,omitempty"` // whether it is the count; nil: one of the two is no count
+	Agrees *bool   `json:"agrees,omitempty"` // whether it is the count; nil: one of the two is no count, or Fits
+	Fits   bool    `json:"fits,omitempty"`   // it is the count, but the dead stones were chosen so that it is
 	Stones bool    `json:"stones,omitempty"` // it is in stones, of two points each
 	Off    *Points `json:"off,omitempty"`    // by how many points it is more for Black than the count
 	Why    string  `json:"why,omitempty"`    // the likeliest reason for that; without a comparison why there is none, if that is not plain
 }
 
-// Words returns it after "the record says": "B+3.5, as counted".
+// Words returns it after "the record says": "B+3.5, as counted", "B+3.5, can be counted so".
 func (r *Recorded) Words() string {
 	if r == nil {
 		return ""
@@ -74,6 +77,8 @@ func (r *Recorded) Words() string {
 		words += ", in stones of two points each"
 	}
 	switch {
+	case r.Fits:
+		return words + ", can be counted so"
 	case r.Agrees == nil && r.Why != "":
 		return words + ", but " + r.Why
 	case r.Agrees == nil:

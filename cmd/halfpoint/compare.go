@@ -31,7 +31,7 @@ func (s *compareCmd) Run(e *env) error {
 		switch {
 		case err != nil:
 		case s.JSON:
-			err = writeJSON(e.out, reportsOf(rec, rows))
+			err = writeJSON(e.out, s.reports(rec, rows))
 		default:
 			err = s.show(e, rec, rows)
 		}
@@ -54,7 +54,7 @@ func (s *compareCmd) Run(e *env) error {
 				return writeJSON(out, struct {
 					File string         `json:"file"`
 					Rows []rules.Report `json:"rulesets"`
-				}{path, reportsOf(rec, rows)})
+				}{path, s.reports(rec, rows)})
 			}
 			fmt.Fprintf(out, "%s# %s\n\n", between, path)
 			between = "\n"
@@ -98,11 +98,14 @@ func (s *compareCmd) rows(e *env, path string) (*sgf.Record, []sgf.Row, error) {
 	return rec, rec.Compare(c), nil
 }
 
-func reportsOf(rec *sgf.Record, rows []sgf.Row) []rules.Report {
+func (s *compareCmd) reports(rec *sgf.Record, rows []sgf.Row) []rules.Report {
 	reports := []rules.Report{}
 	for _, row := range rows {
 		report := row.Report(rec.Setup)
 		flaws(&report, rec)
+		if row.Err == nil {
+			s.tell(&report, rec, row.Game)
+		}
 		reports = append(reports, report)
 	}
 	return reports

@@ -32,6 +32,19 @@ type countOptions struct {
 // named reports whether the flags say which stones are dead.
 func (f *countOptions) named() bool { return f.Dead != "" || f.Seki != "" }
 
+// tell puts into a report by what the dead stones of its count were chosen, and in what the record's
+// rules differ from its ruleset.
+func (f *countOptions) tell(report *rules.Report, rec *sgf.Record, g *rules.Game) {
+	if g.Phase() == rules.Over && (g.Rules().Has(rules.AcceptScore) || report.Assumed != "") {
+		if report.DeadBy = rec.DeadBy(); f.named() {
+			report.DeadBy = sgf.ByOption
+		}
+	}
+	for _, d := range rec.Differences(g) {
+		report.Differs = append(report.Differs, d.String())
+	}
+}
+
 func (f *countOptions) count(rec *sgf.Record) (sgf.Count, error) {
 	var c sgf.Count
 	var err error
@@ -134,6 +147,9 @@ func printScore(b *bytes.Buffer, g *rules.Game, report rules.Report) {
 		fmt.Fprintf(b, "\n%v to play\n", g.ToPlay())
 	case rules.Settling:
 		fmt.Fprint(b, "\nPlay has stopped: name the dead stones with --dead A1,B2, or use --dead none\n")
+	}
+	for _, d := range report.Differs {
+		fmt.Fprintf(b, "Not exactly: %s\n", d)
 	}
 	if report.Recorded != nil {
 		fmt.Fprintf(b, "The record says %s\n", report.Recorded.Words())

@@ -84,7 +84,8 @@ func (s *scoreCmd) score(e *env, path string) (*rules.Game, rules.Report, error)
 	}
 	report.Game = about(rec)
 	flaws(&report, rec)
-	if s.Komi == "" && !s.named() && s.Move == nil {
+	s.tell(&report, rec, g)
+	if s.Komi == "" && s.Move == nil {
 		report.Recorded = rec.Against(g)
 	}
 	return g, report, stopped(path, rec)
@@ -137,7 +138,7 @@ func (s *scoreCmd) table(e *env) error {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "record\truleset\tmoves\tBlack\tWhite\tresult\tthe record says\t")
 	won := map[string]int{}
-	repaired, counted, otherwise := 0, 0, 0
+	repaired, told, agree, fit := 0, 0, 0, 0
 	var why tally
 	done, failed := e.each(s.Files, "scored", s.JSON, func(e *env, path string) (func(out *bytes.Buffer) error, error) {
 		g, report, early := s.score(e, path)
@@ -160,9 +161,14 @@ func (s *scoreCmd) table(e *env) error {
 			if len(report.Repairs) > 0 {
 				repaired++
 			}
-			if r := report.Recorded; r != nil && r.Agrees != nil {
-				if counted++; !*r.Agrees {
-					otherwise++
+			switch r := report.Recorded; {
+			case r == nil:
+			case r.Fits:
+				told++
+				fit++
+			case r.Agrees != nil:
+				if told++; *r.Agrees {
+					agree++
 				}
 			}
 			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t\n", path, g.Rules().Name, report.Game.Moves, black, white, result, report.Recorded.Words())
@@ -181,8 +187,12 @@ func (s *scoreCmd) table(e *env) error {
 			}
 		}
 		fmt.Fprintln(&b)
-		if counted > 0 {
-			fmt.Fprintf(&b, "%d of %d recorded %s as counted\n", counted-otherwise, counted, plural(counted, "result"))
+		if told > 0 {
+			fmt.Fprintf(&b, "%d of %d recorded %s as counted", agree, told, plural(told, "result"))
+			if fit > 0 {
+				fmt.Fprintf(&b, ", %d can be counted so", fit)
+			}
+			fmt.Fprintln(&b)
 		}
 		if repaired > 0 {
 			fmt.Fprintf(&b, "%d %s read with repairs\n", repaired, plural(repaired, "record"))

@@ -3,13 +3,13 @@ package sgf
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // Play plays the record as it is written under r, with a komi in half points
-// ([Record.Setup] has the record's own).
+// ([Record.Setup] has the record's own), and under the record's own ruleset with what makes up for the
+// points that only the record's rules give; see [Record.Differences].
 //
 // The reader interprets a record after play has stopped by its private properties;
 // otherwise a placement means that play was
@@ -241,7 +241,7 @@ func (rec *Record) Before(forbidden *rules.Illegal) *Record {
 	}
 	out := rec.Cut(i)
 	out.Stopped = forbidden
-	if forbidden.Because.Text == rules.HasLiberty.Not && suicidal.MatchString(strings.ToLower(rec.RU)) {
+	if read, _ := rec.known(); forbidden.Because.Text == rules.HasLiberty.Not && read.says[suicide] == "1" {
 		out.Stopped = says("{0}, which the record's own rules allow", forbidden.Says())
 	}
 	return out
@@ -295,7 +295,7 @@ func (rec *Record) Under(r *rules.Ruleset, komi rules.Points, dead, seki []rules
 
 func (rec *Record) start(r *rules.Ruleset, komi rules.Points) (*rules.Game, error) {
 	s := rec.Setup
-	s.Komi = komi
+	s.Komi = komi + rec.madeUp(r)
 	return rules.New(r, s)
 }
 

@@ -175,6 +175,10 @@ func (rd *reader) read() error {
 	}
 	rd.board, _ = rules.NewBoard(s.W, s.H)
 	rd.rec.RU = rd.info("RU")
+	named, _ := rd.rec.known()
+	for _, odd := range named.odd {
+		rd.repair(0, odd)
+	}
 	for _, t := range rd.rec.Info.texts() {
 		*t.text = rd.info(t.name)
 	}
@@ -213,7 +217,17 @@ func (rd *reader) read() error {
 		}
 	}
 	rd.first()
+	if named.says[button] == "1" && named.says[score] == "AREA" && !rd.rec.ours {
+		rd.rec.takeButton()
+	}
 	return nil
+}
+
+// takeButton reads the first pass as taking the button, as the rules of the record have it.
+func (rec *Record) takeButton() {
+	if i := slices.IndexFunc(rec.Turns, func(t Turn) bool { return t.Kind == rules.Pass || t.Kind == rules.Button }); i >= 0 {
+		rec.Turns[i].Kind = rules.Button
+	}
 }
 
 // otherGames are names of games other than Go, of which SGF knows forty by number.

@@ -19,11 +19,11 @@ type Record struct {
 
 	territory *rules.Board // a stone on each point that is marked as its player's after the last turn; nil: no marks
 
-	ours   bool // a program of ours wrote it, so nothing of its end is missing
-	judged bool // Settled proposed the dead stones
-	early  bool // Settled found the board too open to be counted
-	edited bool // stones were set up after moves
-	before int  // turns before the first of Turns: handicap stones that were played, or what was played before a setup
+	ours   bool   // a program of ours wrote it, so nothing of its end is missing
+	deadBy string // by what Settled proposed the dead stones, ByResult or ByPlayouts; "": it did not
+	early  bool   // Settled found the board too open to be counted
+	edited bool   // stones were set up after moves
+	before int    // turns before the first of Turns: handicap stones that were played, or what was played before a setup
 }
 
 // A Repair is something that a record says unclearly or not at all, and how it was
@@ -135,6 +135,26 @@ type Ending struct {
 	NoResult   bool          // both players have accepted that there is no result
 }
 
+// By what the dead stones of a count were chosen.
+const (
+	ByMarks    = "marks"    // the record's, of stones or of territory
+	ByResult   = "result"   // so that the game comes to RE
+	ByPlayouts = "playouts" // what looks dead when the position is played out at random
+	ByOption   = "option"   // somebody named them who looks at the record
+)
+
+// DeadBy returns by what the dead stones were chosen on which the players agreed; "" if they
+// did not agree.
+func (rec *Record) DeadBy() string {
+	switch n := len(rec.Turns); {
+	case rec.deadBy != "":
+		return rec.deadBy
+	case rec.Ending.Accepted, n > 0 && rec.Turns[n-1].Kind == rules.AcceptSuggestion:
+		return ByMarks
+	}
+	return ""
+}
+
 // Dead returns the dead stones on which the players agreed, in the last node or
 // by accepting what a pass named; none if they agreed on none.
 func (rec *Record) Dead() []rules.Point {
@@ -151,7 +171,7 @@ func (rec *Record) Dead() []rules.Point {
 // all its turns if it has no more than that.
 func (rec *Record) Cut(n int) *Record {
 	out := *rec
-	out.Turns, out.Ending = rec.Turns[:min(max(n, 0), len(rec.Turns))], Ending{}
+	out.Turns, out.Ending, out.deadBy = rec.Turns[:min(max(n, 0), len(rec.Turns))], Ending{}, ""
 	if n <= len(rec.Turns) {
 		out.Stopped = nil
 	}

@@ -4,62 +4,92 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
+// areaRules and territoryRules are the rulesets as which the usual names of rules that count area, and
+// of rules that count territory, are read.
+var (
+	areaRules      = &rules.AreaAgreement
+	territoryRules = &rules.Japanese
+)
+
 // foreign are names of rules in records, beside those that rules.Find knows: how they begin,
-// whatever follows, or what KataGo writes into them, koSIMPLEscoreTERRITORYtaxSEKIsui0.
+// whatever follows, and what such rules say; nil if that is what the ruleset says.
 var foreign = []struct {
 	names *regexp.Regexp
 	like  *rules.Ruleset
+	says  fields
 }{
-	{regexp.MustCompile(`^(?:jap|jpn\b|nihon|nippon|日本|日韩|японск|nhật|igs\b|korea|hanguk|корейск|韩国|韓国|한국|territory$)|scoreterritory`), &rules.Japanese},
-	{regexp.MustCompile(`^(?:chin|китайск|中国|中國|aga\b|area$|ing\b|goe\b|应氏|應氏|nz\b|new zealand|bga\b|french)|scorearea`), &rules.AGA},
+	{regexp.MustCompile(`^aga[-_ ]?button\b`), &rules.ButtonGo, fields{score: "AREA", button: "1", bonus: "N-1"}},
+	{regexp.MustCompile(`^(?:ancient[-_ ]?area|stone[-_ ]?scoring)\b`), areaRules, fields{score: "AREA", tax: "ALL", bonus: "0"}},
+	{regexp.MustCompile(`^ancient[-_ ]?territory\b`), territoryRules, fields{score: "TERRITORY", tax: "ALL", bonus: "0"}},
+	{regexp.MustCompile(`^tromp[-_ ]?taylor\b`), &rules.TrompTaylor, nil},
+	{regexp.MustCompile(`^(?:jap|jpn\b|nihon|nippon|日本|日韩|японск|nhật|igs\b|korea|hanguk|корейск|韩国|韓国|한국|territory$)`), territoryRules, nil},
+	{regexp.MustCompile(`^(?:chin|cn$|китайск|中国|中國)`), areaRules, fields{score: "AREA", bonus: "N"}},
+	{regexp.MustCompile(`^(?:nz\b|new[-_ ]?zealand)`), areaRules, fields{score: "AREA", suicide: "1", bonus: "0"}},
+	{regexp.MustCompile(`^(?:ing\b|goe\b|应氏|應氏)`), areaRules, fields{score: "AREA", ko: "ING", suicide: "1", bonus: "0"}},
+	{regexp.MustCompile(`^area$`), areaRules, nil},
+	{regexp.MustCompile(`^(?:aga\b|bga\b|french)`), &rules.AGA, nil},
 }
 
-// suicidal are names of rules that allow suicide, and are read as ones that do not.
-var suicidal = regexp.MustCompile(`^(?:nz\b|new zealand|ing\b|goe\b|应氏|應氏)|sui1$`)
+// A namedRules is how the rules that a record names are read.
+type namedRules struct {
+	like *rules.Ruleset
+	says fields // what the record's rules say, where they are not those of like
+	odd  []rules.Saying
+}
 
-// known returns the ruleset that the record names; nil if it names none, or one that nobody
-// knows. A name that looks like a misspelling of a ruleset is not taken for it.
-func (rec *Record) known() (*rules.Ruleset, error) {
+// known returns how the rules that the record names are read: the ruleset is nil if it names none, or
+// some that nobody knows. A name that looks like a misspelling of a ruleset is not taken for it.
+func (rec *Record) known() (namedRules, error) {
+	if rec.RU == "" {
+		return namedRules{}, nil
+	}
 	r, err := rules.Find(rec.RU)
-	if err == nil {
-		return r, nil
+	if err == nil && (r.IsCustom() || strings.EqualFold(rec.RU, r.Name) || strings.EqualFold(rec.RU, r.ID())) {
+		return namedRules{like: r}, nil
+	}
+	if says, odd := readFields(rec.RU); says != nil {
+		return namedRules{says.nearest(), says, odd}, nil
 	}
 	for _, f := range foreign {
-		if f.names.MatchString(strings.ToLower(rec.RU)) {
-			return f.like, nil
+		if f.names.MatchString(strings.ToLower(strings.TrimSpace(rec.RU))) {
+			return namedRules{like: f.like, says: f.says}, nil
 		}
 	}
 	var unclear *rules.Unclear
 	switch {
+	case err == nil:
+		return namedRules{like: r}, nil
 	case strings.Contains(rec.RU, "@"):
-		return nil, fmt.Errorf("RU[%s]: %w", cut(rec.RU, 40), err)
+		return namedRules{}, fmt.Errorf("RU[%s]: %w", cut(rec.RU, 40), err)
 	case errors.As(err, &unclear) && len(unclear.Choices) == 1 && rules.Known(rec.RU):
-		return unclear.Choices[0], nil
+		return namedRules{like: unclear.Choices[0]}, nil
 	}
-	return nil, nil
+	return namedRules{}, nil
 }
 
 // NamesRules reports whether the record names rules that somebody knows.
 func (rec *Record) NamesRules() bool {
-	r, err := rec.known()
-	return r != nil || err != nil
+	read, err := rec.known()
+	return read.like != nil || err != nil
 }
 
 // Ruleset returns the ruleset that the record names, "two-button@1", without a
 // version the current one. For names that other programs use it returns the
-// nearest ruleset, for no, an ambiguous or an unknown name aga, and a note for the
+// nearest ruleset, see [Record.Differences]; for no, an ambiguous or an unknown name aga, and a note for the
 // person who asked, which tells these apart; the note is empty if the record names one of our rulesets. A name
 // with a version that is not in the catalogue is an error.
 func (rec *Record) Ruleset() (r *rules.Ruleset, note string, err error) {
 	if rec.RU == "" {
 		return &rules.AGA, "the record names no rules: they are read as aga", nil
 	}
-	switch r, err = rec.known(); {
+	read, err := rec.known()
+	switch r = read.like; {
 	case err != nil:
 		return nil, "", err
 	case r == nil:
@@ -67,5 +97,105 @@ func (rec *Record) Ruleset() (r *rules.Ruleset, note string, err error) {
 	case r.IsCustom() || strings.EqualFold(rec.RU, r.Name) || strings.EqualFold(rec.RU, r.ID()):
 		return r, "", nil
 	}
-	return r, fmt.Sprintf("the record's rules %q are read as %s", cut(rec.RU, 40), r.Name), nil
+	return r, fmt.Sprintf("the record's rules %q are read as %s", cut(rec.RU, 60), r.Name), nil
+}
+
+// Differences says in what the rules that the record names differ from the ruleset of g, as which
+// they are read: of what that ruleset cannot say. It says, too, what of the komi makes up for such a difference,
+// so that the count comes out exactly. It is empty under other rulesets than the record's own.
+func (rec *Record) Differences(g *rules.Game) (out []rules.Saying) {
+	read, _ := rec.known()
+	r := g.Rules()
+	if !sameRules(read.like, r) || read.says == nil {
+		return nil
+	}
+	add := func(text string, args ...any) { out = append(out, says(text, args...)) }
+	f, territory := read.says, read.says[score] == "TERRITORY"
+	switch {
+	case f[ko] == "ING":
+		add("the record's rules have Ing's rules of ko, which {0} does not know", r.Name)
+	case f[ko] == "SPIGHT":
+		add("by the record's rules a pass lifts the bans of repetition, in {0} it does not", r.Name)
+	case f[ko] != "" && f[ko] != repetition(r):
+		add("the record's rules have {0}, {1} has {2}", repetitions[f[ko]], r.Name, repetitions[repetition(r)])
+	}
+	switch allows := suicidal(r); {
+	case f[suicide] == "1" && !allows:
+		add("the record's rules allow suicide, {0} does not", r.Name)
+	case f[suicide] == "0" && allows:
+		add("{0} allows suicide, the record's rules do not", r.Name)
+	}
+	switch {
+	case f[tax] == "ALL":
+		add("by the record's rules each living group pays two points, in {0} it does not", r.Name)
+	case f[tax] == "SEKI" && !territory:
+		add("by the record's rules points that are surrounded in seki do not count, in {0} they do", r.Name)
+	case f[tax] == "NONE" && territory && len(g.Seki()) > 0:
+		add("by the record's rules points that are surrounded in seki count, in {0} they do not", r.Name)
+	}
+	if f[friendly] == "0" && !territory && len(g.Dead()) > 0 && rec.deadBy == ByPlayouts {
+		add("by the record's rules stones that are not captured are mostly alive, here those that look dead are taken off")
+	}
+	if n, by, like := rec.bonus(read); by != like {
+		add("by the record's rules White gets {0} for {1} handicap stones, in {2} {3}: the komi of {4} makes up for that",
+			rules.Points(by)*rules.One, n, r.Name, rules.Points(like)*rules.One, g.Setup().Komi)
+	}
+	if f[button] == "1" && territory {
+		add("by the record's rules the first pass gains half a point, in {0} it does not: the komi of {1} makes up for that", r.Name, g.Setup().Komi)
+	}
+	return out
+}
+
+// madeUp returns the komi, beside that of the record, with which a game of the record's own
+// ruleset r comes to the count of the rules that it names.
+func (rec *Record) madeUp(r *rules.Ruleset) (komi rules.Points) {
+	read, _ := rec.known()
+	if !sameRules(read.like, r) || read.says == nil {
+		return 0
+	}
+	_, by, like := rec.bonus(read)
+	komi = rules.Points(by-like) * rules.One
+	if read.says[button] == "1" && read.says[score] == "TERRITORY" {
+		komi += map[rules.Color]rules.Points{rules.Black: -rules.Half, rules.White: rules.Half}[rec.firstToPass()]
+	}
+	return komi
+}
+
+// bonus returns the number of handicap stones, and how many points White gets for them by the rules
+// that the record names, and in the ruleset as which they are read.
+func (rec *Record) bonus(read namedRules) (n, by, like int) {
+	s := rec.Setup
+	n = s.Handicap
+	if n > 0 && (sameRules(read.like, &rules.AGA) || slices.ContainsFunc(read.like.Count, func(rule rules.Rule) bool { return rule.Name == rules.AddHandicap.Name })) {
+		like = n - 1 // aga's in pass stones
+	}
+	if n == 0 && read.says[friendly] != "" && !rec.edited && len(s.White) == 0 {
+		n = len(s.Black) // KataGo does not ask HA
+	}
+	if by = like; n < 2 {
+		return n, by, like
+	}
+	switch read.says[bonus] {
+	case "0":
+		by = 0
+	case "N-1":
+		by = n - 1
+	case "N":
+		by = n
+	}
+	return n, by, like
+}
+
+// firstToPass returns who passes first or, if nobody does, whose turn it is when the record ends.
+func (rec *Record) firstToPass() rules.Color {
+	next := rec.Setup.First
+	if next == rules.None {
+		next = map[bool]rules.Color{false: rules.Black, true: rules.White}[rec.Setup.Handicap > 0]
+	}
+	for _, t := range rec.Turns {
+		if next = t.By.Opponent(); t.Kind == rules.Pass {
+			return t.By
+		}
+	}
+	return next
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -88,7 +89,7 @@ func (rec *Record) forbidden() int {
 // much of the board is open is left as it is, unless it comes to RE with every stone alive: who
 // looks at it cannot tell what is dead.
 //
-// Which stones are dead is a proposal. If RE tells a count it is the first of these with
+// Which stones are dead is a proposal; see [Record.DeadBy]. If RE tells a count it is the first of these with
 // which the game comes to it: none, what looks dead at a glance, what [rules.Judge] finds
 // dead, and that with one chain more or less of those that it finds dead or unsettled, or that a
 // glance did; but where a usual komi explains the
@@ -112,7 +113,7 @@ func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 		out.early = true
 		return &out
 	}
-	end, dead, fits := rec.proposed(g, closely)
+	end, dead, by := rec.proposed(g, closely)
 	if end == nil {
 		return rec
 	}
@@ -131,12 +132,12 @@ func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 	if len(r.Settle) == 0 {
 		return &out
 	}
-	out.judged = true
+	out.deadBy = by
 	if r.Has(rules.AcceptScore) {
 		out.Ending = Ending{Dead: end.Dead(), Seki: end.Seki(), Accepted: true}
 	}
 	said := areDead(dead, "looks", "look")
-	if fits {
+	if by == ByResult {
 		said = fmt.Sprintf("by RE[%s] %s", cut(rec.Info.Result, 40), areDead(dead, "is", "are"))
 	}
 	repair("the dead stones are not marked: " + said)
@@ -168,47 +169,71 @@ func open(b rules.Board) bool {
 }
 
 // proposed brings a game to its end with the dead stones that Settled proposes. It returns
-// a stone of each dead chain, and reports whether the game comes to the result of the
-// record. The game is nil if it cannot be ended.
-func (rec *Record) proposed(g *rules.Game, closely bool) (end *rules.Game, dead []rules.Point, fits bool) {
+// a stone of each dead chain, and by what they were chosen: ByResult only where the playouts alone
+// do not come to RE. The game is nil if it cannot be ended.
+func (rec *Record) proposed(g *rules.Game, closely bool) (end *rules.Game, dead []rules.Point, by string) {
 	want, _, told := rec.told()
-	try := func(dead, seki []rules.Point) (*rules.Game, []rules.Point, bool) {
+	try := func(dead, seki []rules.Point) (end *rules.Game, fits bool) {
 		end, err := closed(g, dead, seki)
 		if err != nil || end.Score() == nil {
-			return nil, nil, false
+			return nil, false
 		}
-		return end, dead, told && end.Score().Margin() == want
+		return end, told && end.Score().Margin() == want
 	}
-	end, dead, fits = try(nil, nil)
-	if fits || len(g.Rules().Settle) == 0 {
-		return end, dead, fits
+	end, fits := try(nil, nil)
+	if len(g.Rules().Settle) == 0 {
+		return end, nil, ""
 	}
 	b := g.Board()
-	seen := chains(b, rules.Glance(b, 1).Dead)
+	glance := rules.Glance(b, 1)
+	seen := chains(b, glance.Dead)
+	closer := sync.OnceValue(func() rules.Judgement { return rules.Judge(b, 1) })
+	alone := func(dead []rules.Point) string { // without RE: where a glance is unsure, a closer look decides
+		found := seen
+		if closely && len(glance.Unsettled) > 0 {
+			found = chains(b, closer().Dead)
+		}
+		return map[bool]string{true: ByPlayouts, false: ByResult}[slices.Equal(dead, found)]
+	}
+	if fits {
+		return end, nil, alone(nil)
+	}
 	if told {
-		end, dead, fits := try(seen, nil)
-		if fits || !closely || end != nil && rec.usualKomi(end) {
-			return end, dead, fits
+		switch end, fits := try(seen, nil); {
+		case fits:
+			return end, seen, alone(seen)
+		case !closely, end != nil && rec.usualKomi(end):
+			return end, seen, ByPlayouts
 		}
 	}
-	j := rules.Judge(b, 1)
+	j := closer()
 	judged := chains(b, j.Dead)
 	if told {
-		if end, dead, fits := try(judged, nil); fits {
-			return end, dead, fits
+		if end, fits := try(judged, nil); fits {
+			return end, judged, ByPlayouts
 		}
 		for _, p := range slices.Concat(chains(b, j.Unsettled), judged) {
-			if end, dead, fits := try(toggled(judged, p), nil); fits {
-				return end, dead, fits
+			if end, fits := try(toggled(judged, p), nil); fits {
+				return end, toggled(judged, p), ByResult
 			}
 		}
 		for _, p := range seen {
-			if end, dead, fits := try(toggled(seen, p), nil); fits {
-				return end, dead, fits
+			if end, fits := try(toggled(seen, p), nil); fits {
+				return end, toggled(seen, p), ByResult
 			}
 		}
 	}
-	return try(judged, chains(b, j.Seki))
+	end, _ = try(judged, rec.inSeki(chains(b, j.Seki)))
+	return end, judged, ByPlayouts
+}
+
+// inSeki returns those chains in seki that matter by the rules that the record names: none where
+// points within a seki count.
+func (rec *Record) inSeki(seki []rules.Point) []rules.Point {
+	if read, _ := rec.known(); read.says[tax] == "NONE" {
+		return nil
+	}
+	return seki
 }
 
 // toggled returns ps with p, or without it if it is one of them.
@@ -247,8 +272,13 @@ func (rec *Record) Against(g *rules.Game) *rules.Recorded {
 	}
 	off := want - g.Score().Margin()
 	same := off == 0
-	if out.Agrees, out.Stones = &same, stones; !same {
-		out.Off, out.Why = &off, rec.whyOff(g, want)
+	switch out.Stones = stones; {
+	case !same:
+		out.Agrees, out.Off, out.Why = &same, &off, rec.whyOff(g, want)
+	case rec.deadBy == ByResult:
+		out.Fits = true // the count says no more than the result did
+	default:
+		out.Agrees = &same
 	}
 	return out
 }
@@ -288,8 +318,11 @@ var usualKomis = []rules.Points{0, 5*rules.One + rules.Half, 6*rules.One + rules
 // komiOf returns the komi with which a game that is counted comes to the result of the record.
 func (rec *Record) komiOf(g *rules.Game) rules.Points {
 	want, _, _ := rec.told()
-	return g.Setup().Komi - want + g.Score().Margin()
+	return rec.ownKomi(g) - want + g.Score().Margin()
 }
+
+// ownKomi returns the komi of a game without what madeUp adds to it.
+func (rec *Record) ownKomi(g *rules.Game) rules.Points { return g.Setup().Komi - rec.madeUp(g.Rules()) }
 
 // usualKomi reports whether that komi is a usual one, and the game was played to its end: on an
 // open board any number is a coincidence.
@@ -303,6 +336,7 @@ func (rec *Record) usualKomi(g *rules.Game) bool {
 // count: the first that would explain the difference wholly.
 func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 	r, s, got := g.Rules(), g.Setup(), g.Score().Margin()
+	s.Komi = rec.ownKomi(g)
 	off := max(got-want, want-got)
 	if moves, short := rec.cutShort(); short {
 		return fmt.Sprintf("it stops at move %d of %d", rec.Moves(), moves)
@@ -347,10 +381,10 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 			}
 		}
 	}
-	if open := *rec; !rec.judged && !rec.Ending.empty() {
+	if open := *rec; rec.deadBy == "" && !rec.Ending.empty() {
 		open.Ending = Ending{Resumed: rec.Ending.Resumed}
 		if before, err := open.Play(r, s.Komi); err == nil {
-			if _, dead, fits := rec.proposed(before, true); fits {
+			if end, dead, _ := rec.proposed(before, true); end != nil && rec.says(end.Score().Margin()) {
 				return "it comes out if " + areDead(dead, "is", "are")
 			}
 		}

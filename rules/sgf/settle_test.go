@@ -156,14 +156,14 @@ func TestSettled(t *testing.T) {
 	for record, want := range map[string]string{
 		"RU[japanese]" + walls + passes:                            "B+5; move 12: the dead stones are not marked: none looks dead",
 		"RU[japanese]RE[?]" + walls + ";B[];W[ab];B[];W[]":         "B+6; move 14: the dead stones are not marked: A4 looks dead",
-		"RU[japanese]RE[B+6]" + walls + ";B[];W[ab];B[];W[]":       "B+6; move 14: the dead stones are not marked: by RE[B+6] A4 is dead",
+		"RU[japanese]RE[B+6]" + walls + ";B[];W[ab];B[];W[]":       "B+6; move 14: the dead stones are not marked: A4 looks dead",
 		"RU[japanese]RE[W+5]" + walls + ";B[];W[ab];B[];W[]":       "W+5; move 14: the dead stones are not marked: by RE[W+5] none is dead",
 		"RU[japanese]RE[W+6]" + walls + ";B[];W[ab];B[];W[]":       "B+6; move 14: the dead stones are not marked: A4 looks dead",
-		"RU[japanese]RE[B+5]" + walls:                              "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count; move 10: the dead stones are not marked: by RE[B+5] none is dead",
+		"RU[japanese]RE[B+5]" + walls:                              "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count; move 10: the dead stones are not marked: none looks dead",
 		"RU[tromp-taylor]RE[B+5]" + walls:                          "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count",
 		"RU[tromp-taylor]RE[B+6]" + walls + ";B[];W[ab]":           "W+6; move 12: the record ends without passes: they are assumed, because RE[B+6] is a count",
 		"RU[japanese]RE[B+5]" + walls + ";B[ca]":                   "illegal",
-		"RU[two-button]RE[B+5]" + walls:                            "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count; move 10: the dead stones are not marked: by RE[B+5] none is dead",
+		"RU[two-button]RE[B+5]" + walls:                            "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count; move 10: the dead stones are not marked: none looks dead",
 		"RU[half-pass-agreement]RE[B+5]" + walls:                   "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count",
 		"RU[japanese]RE[B+R]" + walls + passes:                     "not settled",
 		"RU[japanese]RE[Void]" + walls + passes:                    "not settled",
@@ -451,12 +451,23 @@ func TestSettledByTheResult(t *testing.T) {
 		t.Fatal(got)
 	}
 	for result, want := range map[string]string{
-		"B+12": "none is dead", "B+28": "J3 is dead", "B+44": "A3 J3 are dead",
+		"B+12": "by RE[B+12] none is dead", "B+28": "by RE[B+28] J3 is dead", "B+44": "A3 J3 look dead",
 	} {
 		rec := record(result).Mended(&rules.Japanese).Settled(&rules.Japanese)
 		g, err := rec.Play(&rules.Japanese, 0)
-		if err != nil || g.Result() != result || !strings.HasSuffix(fmt.Sprint(rec.Repairs), "by RE["+result+"] "+want+"]") {
+		if err != nil || g.Result() != result || !strings.HasSuffix(fmt.Sprint(rec.Repairs), want+"]") {
 			t.Errorf("RE[%s] comes to %s, %v, %v", result, g.Result(), err, rec.Repairs)
+		}
+		// A count that was made to come to RE does not confirm it.
+		said, by := rec.Against(g), map[bool]string{true: ByResult, false: ByPlayouts}[strings.HasPrefix(want, "by")]
+		if rec.DeadBy() != by || said.Fits != (by == ByResult) || (said.Agrees != nil) == said.Fits {
+			t.Errorf("RE[%s]: dead by %q, %+v", result, rec.DeadBy(), said)
+		}
+	}
+	for result, why := range map[string]string{"B+5": "not fits", "": "no result"} { // of what nothing was chosen to meet
+		rec := record(result).Mended(&rules.Japanese).Settled(&rules.Japanese)
+		if rec.DeadBy() != ByPlayouts {
+			t.Errorf("%s: dead by %q", why, rec.DeadBy())
 		}
 	}
 }

@@ -1,0 +1,150 @@
+package sgf
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// fields are what a name of rules says of them, in the words of KataGo, which writes all of them
+// one after another: koSIMPLEscoreAREAtaxNONEsui0whbN. Where there is none the name does not say it.
+type fields map[string]string
+
+// The fields of KataGo. Button, bonus and friendly are left out where they are 0.
+const (
+	ko       = "ko"     // SIMPLE, POSITIONAL, SITUATIONAL; SPIGHT, whose passes lift bans; and ING, which is not KataGo's
+	score    = "score"  // AREA or TERRITORY
+	tax      = "tax"    // NONE; SEKI, no points in seki; ALL, and two points from each group that lives
+	suicide  = "sui"    // 1: of several stones it is legal
+	button   = "button" // 1: the first pass takes it
+	bonus    = "whb"    // what White gets for N handicap stones: 0, N-1 or N
+	friendly = "fpok"   // 1: dead stones need not be captured
+)
+
+// fieldOrder is the order in which KataGo writes the fields.
+var fieldOrder = []string{ko, score, tax, suicide, button, bonus, friendly}
+
+var (
+	// fieldNames match what only a string of KataGo has.
+	fieldNames = regexp.MustCompile(`(?i)scor(?:e|ing) *(?:area|territory)|^ko *(?:simple|positional|situational|spight)`)
+	// The groups: the name of a field, and its value.
+	fieldValues = regexp.MustCompile(`(?i)(komi) *(-?[0-9]+(?:\.[0-9]+)?)|` +
+		`(ko) *(simple|positional|situational|spight)|(score|scoring) *(area|territory)|(tax) *(none|seki|all)|` +
+		`(sui|button|fpok) *([01])|(whb) *(n-1|n|0)`)
+)
+
+// readFields reads the rules of KataGo, as KataGo does, and says where they are not as it writes
+// them. It returns nil for other names.
+func readFields(ru string) (f fields, odd []rules.Saying) {
+	ru = strings.TrimSpace(ru)
+	if !fieldNames.MatchString(ru) || strings.HasPrefix(ru, "custom/") || rules.Known(ru) {
+		return nil, nil
+	}
+	f = fields{}
+	var unknown, twice, missing []string
+	rest := func(text string) {
+		if text = strings.Trim(text, " ,;"); text != "" && len(unknown) < maxSpellings {
+			unknown = append(unknown, cut(text, 20))
+		}
+	}
+	end, komi := 0, ""
+	for _, m := range fieldValues.FindAllStringSubmatchIndex(ru, -1) {
+		rest(ru[end:m[0]])
+		end = m[1]
+		g := 2
+		for m[g] < 0 {
+			g += 4
+		}
+		name, value := strings.ToLower(ru[m[g]:m[g+1]]), strings.ToUpper(ru[m[g+2]:m[g+3]])
+		switch name {
+		case "komi":
+			komi = value
+			continue
+		case "scoring":
+			name = score
+		}
+		if _, again := f[name]; again && !slices.Contains(twice, name) {
+			twice = append(twice, name)
+		}
+		f[name] = value
+	}
+	rest(ru[end:])
+	said := f.String()
+	for _, field := range []struct{ name, usual string }{{ko, "POSITIONAL"}, {score, "AREA"}, {tax, "NONE"}, {suicide, "1"}, {button, "0"}, {bonus, "0"}, {friendly, "0"}} {
+		if _, ok := f[field.name]; ok {
+			continue
+		}
+		if f[field.name] = field.usual; field.name == tax && f[score] == "TERRITORY" {
+			f[field.name] = "SEKI"
+		}
+		if slices.Index(fieldOrder, field.name) <= slices.Index(fieldOrder, suicide) {
+			missing = append(missing, field.name+f[field.name])
+		}
+	}
+	if unknown != nil {
+		odd = append(odd, says("RU has unknown fields, which are passed over: {0}", strings.Join(unknown, ", ")))
+	}
+	if twice != nil {
+		for i, name := range twice {
+			twice[i] = name + f[name]
+		}
+		odd = append(odd, says("RU has fields twice: of them {0} is read", strings.Join(twice, ", ")))
+	}
+	if missing != nil {
+		odd = append(odd, says("RU lacks fields, which are read as KataGo does: {0}", strings.Join(missing, ", ")))
+	}
+	if komi != "" {
+		odd = append(odd, says("RU has a komi of {0}, which is read only where KM has none", komi))
+		said += "komi" + komi
+	}
+	if odd == nil && said != ru {
+		odd = append(odd, says("RU[{0}] is read as {1}", cut(ru, 80), said))
+	}
+	return f, odd
+}
+
+// String returns the fields as KataGo writes them.
+func (f fields) String() string {
+	var s strings.Builder
+	for _, name := range fieldOrder {
+		if value, ok := f[name]; ok {
+			s.WriteString(name + value)
+		}
+	}
+	return s.String()
+}
+
+// nearest returns the ruleset that is nearest to all fields of KataGo. It is never tromp-taylor,
+// which leaves stones on the board that KataGo takes off: those within territory that cannot be invaded.
+func (f fields) nearest() *rules.Ruleset {
+	switch {
+	case f[score] == "TERRITORY":
+		return territoryRules
+	case f[button] == "1":
+		return &rules.ButtonGo
+	}
+	return areaRules
+}
+
+// repetitions are the bans of repetition.
+var repetitions = map[string]string{"SIMPLE": "simple ko", "POSITIONAL": "positional superko", "SITUATIONAL": "situational superko"}
+
+// repetition returns which ban a ruleset has.
+func repetition(r *rules.Ruleset) string {
+	for is, fact := range map[string]rules.Fact{"SIMPLE": rules.NotKo, "POSITIONAL": rules.NewPosition, "SITUATIONAL": rules.NewSituation} {
+		if has(r, rules.Require(fact)) {
+			return is
+		}
+	}
+	return ""
+}
+
+// suicidal reports whether a ruleset allows suicide.
+func suicidal(r *rules.Ruleset) bool { return has(r, rules.RemoveOwn) }
+
+// has reports whether a ruleset asks a rule when a stone is placed.
+func has(r *rules.Ruleset, rule rules.Rule) bool {
+	return slices.ContainsFunc(r.Moves[rules.Place], func(x rules.Rule) bool { return x.Name == rule.Name })
+}
