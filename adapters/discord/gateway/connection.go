@@ -168,7 +168,7 @@ func (c *connection) handle(ctx context.Context, p packet, beating *sync.WaitGro
 		return errors.New("asked to reconnect")
 	case opInvalid: // Discord asks to wait for one to five seconds
 		c.end.again = string(p.Data) != "true"
-		c.end.wait = invalidTime/5 + rand.N(invalidTime*4/5+1)
+		c.end.wait = time.Second + rand.N(invalidTime-time.Second+1)
 		return errors.New("session invalidated")
 	case opHello:
 		if c.interval > 0 {

@@ -19,16 +19,24 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// The events that are handled. That of an interaction needs no intent.
+// The events that are handled, besides changes. That of an interaction needs no intent.
 const (
 	InteractionCreate = "INTERACTION_CREATE"
 	MessageCreate     = "MESSAGE_CREATE"
 )
 
-// Intents of messages. Without MessageContent, Discord leaves out the content of those
-// in servers that do not mention the bot. MessageContent is privileged: unless it is
-// switched on for the application, Discord closes the connection with 4014.
+// changes are the events after which the bot may be permitted what it was refused.
+var changes = map[string]bool{
+	"GUILD_CREATE": true, "GUILD_ROLE_CREATE": true, "GUILD_ROLE_UPDATE": true, "GUILD_ROLE_DELETE": true, "GUILD_MEMBER_UPDATE": true,
+	"CHANNEL_CREATE": true, "CHANNEL_UPDATE": true, "THREAD_CREATE": true, "THREAD_UPDATE": true,
+}
+
+// Intents of changes in servers, and of messages. Without MessageContent, Discord leaves
+// out the content of messages in servers that do not mention the bot. MessageContent is
+// privileged: unless it is switched on for the application, Discord closes the connection
+// with 4014.
 const (
+	Guilds         = 1 << 0
 	GuildMessages  = 1 << 9
 	DirectMessages = 1 << 12
 	MessageContent = 1 << 15
@@ -42,12 +50,16 @@ type Config struct {
 	First  int // the first that this process runs
 	Count  int // how many it runs; 0: all from First
 
-	Intents int // of messages; 0: none come
+	Intents int // of messages and changes; 0: none come
 
 	// Message reads a message and returns at once: what is to be done about it, which the
 	// gateway calls in turn with Handle; nil: nothing. It may be called concurrently. A
 	// nil Message reads none.
 	Message func(message json.RawMessage) func()
+
+	// Changed is told of changes in servers and channels, and returns at once. It may be
+	// called concurrently, and may be nil.
+	Changed func(event string, data json.RawMessage)
 
 	Handle    func(interaction json.RawMessage) // called for one interaction of a shard after the other
 	Connected func(resumed bool)                // a shard is connected, before any later interaction of it is handled; may be nil
@@ -63,9 +75,9 @@ const (
 	graceTime    = 5 * time.Second  // beyond a beat's interval for its acknowledgement
 	paceTime     = time.Second      // between two connections of a shard
 	backoffTime  = time.Second      // after the first failure, doubled for each further one
-	longestTime  = time.Minute      // backoff
+	longestTime  = 12 * time.Second // backoff, give or take a quarter
 	identifyTime = 5 * time.Second  // between two of a max_concurrency group
-	invalidTime  = 5 * time.Second  // after a session was refused, at most
+	invalidTime  = 4 * time.Second  // after a session was refused, at most; Discord asks for one to five seconds
 )
 
 // mostEvents is how many interactions of a shard wait for Handle before the shard
@@ -149,6 +161,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 // first asks Discord for the gateway until it answers; nil if ctx ends before.
 func (g *Gateway) first(ctx context.Context) (*discordgo.GatewayBotResponse, error) {
 	for failures := 1; ctx.Err() == nil; failures++ {
+		began := time.Now()
 		info, err := g.start.info(ctx)
 		if err == nil {
 			return info, nil
@@ -157,7 +170,7 @@ func (g *Gateway) first(ctx context.Context) (*discordgo.GatewayBotResponse, err
 			return nil, fatal
 		}
 		g.log.Warn("Discord unreachable, will retry", "error", err)
-		sleep(ctx, backoff(failures, err)) //nolint:errcheck // looked at above
+		sleep(ctx, backoff(failures, began, err)) //nolint:errcheck // looked at above
 	}
 	return nil, nil
 }
@@ -180,15 +193,19 @@ func (g *Gateway) event(p packet) func() {
 		return func() { g.cfg.Handle(p.Data) }
 	case p.Type == MessageCreate && g.cfg.Message != nil:
 		return g.cfg.Message(p.Data)
+	case changes[p.Type] && g.cfg.Changed != nil:
+		g.cfg.Changed(p.Type, p.Data)
 	}
 	return nil
 }
 
-// backoff is how long to wait after so many failures: longer each time, or as
-// long as Discord asks, and not the same for all.
-func backoff(failures int, err error) time.Duration {
+// backoff returns how long to wait after so many failures in a row, the last of which began
+// then: from then on, longer each time and not the same for all shards. Where Discord asks
+// for a wait, that begins now.
+func backoff(failures int, began time.Time, err error) time.Duration {
 	d := min(backoffTime<<min(failures-1, 16), longestTime)
 	d = d*3/4 + rand.N(d/2+1)
+	d = max(0, d-time.Since(began))
 	if limited, ok := errors.AsType[*rest.RateLimited](err); ok {
 		d = max(d, limited.Wait)
 	}

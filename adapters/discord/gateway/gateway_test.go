@@ -3,7 +3,9 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -307,6 +309,61 @@ func TestResumeUnanswered(t *testing.T) {
 				c.resumes(false)
 			}
 		})
+	}
+}
+
+// However long Discord was away, and whether connections were refused or hung, the shard
+// knocks within fifteen seconds of its return; and if the session is lost by then, it
+// identifies within the five seconds that Discord asks for.
+func TestOutage(t *testing.T) {
+	for _, away := range []time.Duration{20 * time.Second, 70 * time.Second, 10 * time.Minute, 5 * time.Hour} {
+		for _, hangs := range []bool{false, true} {
+			bubbleIn(t, fmt.Sprint(away, " ", hangs), func(t *testing.T) {
+				d := newDiscord(t)
+				var back time.Time
+				c, at := d.start(func(cfg *Config) {
+					dial, bot := cfg.Dial, cfg.Bot
+					out := func(ctx context.Context) error {
+						if !time.Now().Before(back) {
+							return nil
+						}
+						if hangs {
+							<-ctx.Done()
+						}
+						return errors.New("nobody is there")
+					}
+					cfg.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+						if err := out(ctx); err != nil {
+							return nil, err
+						}
+						return dial(ctx, network, address)
+					}
+					cfg.Bot = func(ctx context.Context) (*discordgo.GatewayBotResponse, error) {
+						if err := out(ctx); err != nil {
+							return nil, err
+						}
+						return bot(ctx)
+					}
+				})
+				back = time.Now().Add(away)
+				at.ws.Close()
+				time.Sleep(time.Until(back))
+				at = d.accept()
+				if after := time.Since(back); after > 15*time.Second {
+					t.Errorf("knocked %v after the return", after)
+				}
+				at.greet(opResume)
+				lost := time.Now()
+				at.say(opInvalid, false)
+				at = d.accept()
+				at.greet(opIdentify)
+				if after := time.Since(lost); after > 5*time.Second || after < time.Second {
+					t.Errorf("identified %v after the session was lost", after)
+				}
+				at.ready(resumeURL)
+				c.resumes(false)
+			})
+		}
 	}
 }
 

@@ -73,8 +73,11 @@ func (s *shard) run(ctx context.Context) error {
 			return f
 		}
 		received := end.ready || s.seq.Load() > seq
+		forgotten := end.again || end.code == closeSeq || end.code == closeTime || end.code == closeNoLogin
+		// That Discord does not resume the session is how a longer outage ends: it is there.
+		there := received || forgotten && end.resumed
 		switch {
-		case received:
+		case there:
 			failures, s.unanswered = 0, 0
 		case end.resumed:
 			if s.unanswered == 0 {
@@ -82,15 +85,15 @@ func (s *shard) run(ctx context.Context) error {
 			}
 			s.unanswered++
 		}
-		if end.again || end.code == closeSeq || end.code == closeTime || end.code == closeNoLogin {
+		if forgotten {
 			s.forget()
 		}
 		wait = max(end.wait, time.Until(began.Add(paceTime)))
-		if received {
-			s.log.Info("gateway connection closed, will reconnect", "code", end.code, "error", end.err)
+		if there {
+			s.log.Info("gateway connection closed, will reconnect", "code", end.code, "error", end.err, "wait", wait)
 		} else {
 			failures++
-			wait = max(wait, min(backoff(failures, end.err), s.resumeLeft()))
+			wait = max(wait, min(backoff(failures, began, end.err), s.resumeLeft()))
 			s.log.Warn("gateway connection failed, will retry", "code", end.code, "error", end.err, "wait", wait)
 		}
 	}
