@@ -32,6 +32,7 @@ const (
 	pause       = 200 * time.Millisecond // before asking again, doubled each time
 	plainTime   = 15 * time.Second       // for a request whose context has no end
 	uploadTime  = 60 * time.Second       // for one with files
+	answerWait  = 2 * time.Second        // the longest wait for a place to answer an interaction, if its context allows that: there is no later
 )
 
 // Config says whose bot it is. Only Token and Application are needed.
@@ -173,7 +174,7 @@ func (c *Client) do(ctx context.Context, q call) error {
 			return nil
 		case isLimited:
 			wait = limited.Wait
-			again = wait <= c.cfg.Patience
+			again = wait <= c.cfg.Patience || q.single && wait <= answerWait
 		case unsent:
 			again = ctx.Err() == nil
 		case lost:

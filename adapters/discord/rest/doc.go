@@ -64,5 +64,6 @@
 // room for posts. A global 429 stops one or the other kind for as long as it says;
 // one from Cloudflare stops everything. After 500 requests in ten minutes that
 // Discord counts as invalid (401, 403, 429), a twentieth of what gets an address
-// banned, the client stops asking.
+// banned, the client sends no more with the token; interaction routes go on, because
+// people wait for them and one server must not silence the others.
 package rest

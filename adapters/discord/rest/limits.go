@@ -75,8 +75,9 @@ func (l *limits) paused(q call) error {
 		until time.Time
 		scope string
 	}{{l.banned, ScopeCloudflare}, {l.invalid.free(), ScopeOwn}, {l.global, ScopeGlobal}, {l.token, ScopeToken}}
-	if q.open {
-		pauses[2].until, pauses[3].until = l.interactions, time.Time{}
+	if q.open { // people wait for these, and one server must not silence the others
+		pauses = append(pauses[:1], pauses[2])
+		pauses[1].until = l.interactions
 	}
 	for _, p := range pauses {
 		if wait := time.Until(p.until); wait > 0 {

@@ -106,6 +106,30 @@ func TestPatience(t *testing.T) {
 	})
 }
 
+// The first answer to an interaction waits as long as it can still be in time, and no longer.
+func TestAnswerWaits(t *testing.T) {
+	for wait, want := range map[string]bool{"0.8": true, "1.9": true, "2.5": false} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			d := &discord{answer: func(asked) answer {
+				if time.Since(began) < 500*time.Millisecond {
+					return answer{status: 429, header: map[string]string{"X-RateLimit-Scope": "user"}, body: `{"retry_after":` + wait + `,"global":false}`}
+				}
+				return answer{}
+			}}
+			c := newClient(t, d, nil)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			if _, err := c.Respond(ctx, "5", secret, Defer(0)); (err == nil) != want {
+				t.Errorf("asked to wait %s s: %v", wait, err)
+			}
+			if took := time.Since(began); took > 2*time.Second {
+				t.Errorf("asked to wait %s s it took %v", wait, took)
+			}
+		})
+	}
+}
+
 // Different interactions do not wait for one another.
 func TestInteractionsAreParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -210,7 +234,8 @@ func TestKindsOf429(t *testing.T) {
 	}
 }
 
-// After so many invalid requests nothing is asked; after ten minutes it is again.
+// After so many invalid requests nothing more is asked with the token; after ten minutes it
+// is again. Interactions are always answered, whoever caused those requests, and count.
 func TestInvalid(t *testing.T) {
 	for name, at := range map[string]struct {
 		bad  answer
@@ -218,25 +243,34 @@ func TestInvalid(t *testing.T) {
 	}{
 		"403":    {answer{status: 403, body: `{"code":50013,"message":"Missing Permissions"}`}, mostInvalid},
 		"429":    {answer{status: 429, header: map[string]string{"X-RateLimit-Scope": "user", "Retry-After": "0.001"}, body: `{"retry_after":0.001}`}, mostInvalid},
-		"shared": {answer{status: 429, header: map[string]string{"X-RateLimit-Scope": "shared", "Retry-After": "0.001"}, body: `{"retry_after":0.001}`}, 3 * 2 * mostInvalid},
+		"shared": {answer{status: 429, header: map[string]string{"X-RateLimit-Scope": "shared", "Retry-After": "0.001"}, body: `{"retry_after":0.001}`}, 2 * mostInvalid},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := &discord{answer: always(at.bad)}
-			c := newClient(t, d, nil)
-			for i := range 2 * mostInvalid {
+			c := newClient(t, d, func(cfg *Config) { cfg.Patience = 0 })
+			for i := range mostInvalid {
 				c.FollowUp(t.Context(), fmt.Sprint(i), Message{}) //nolint:errcheck // counted
+			}
+			for i := range mostInvalid {
+				time.Sleep(time.Second / 40)
+				c.Channel(t.Context(), fmt.Sprint(i)) //nolint:errcheck // counted
 			}
 			if n := d.count(); n != at.most {
 				t.Errorf("%s: asked %d times", name, n)
 			}
-			_, err := c.FollowUp(t.Context(), "x", Message{})
+			_, err := c.Channel(t.Context(), "x")
 			var wait *RateLimited
 			if at.most == mostInvalid && (!errors.As(err, &wait) || wait.Scope != ScopeOwn || wait.Wait > invalidSpan) {
 				t.Fatalf("%s: %v", name, err)
 			}
-			time.Sleep(invalidSpan)
 			d.answer = always(answer{})
-			if _, err := c.FollowUp(t.Context(), "x", Message{}); err != nil {
+			_, first := c.Respond(t.Context(), "5", "a", Defer(0))
+			_, edit := c.EditOriginal(t.Context(), "a", Message{})
+			if _, further := c.FollowUp(t.Context(), "a", Message{}); first != nil || edit != nil || further != nil {
+				t.Errorf("%s: interactions are not answered: %v, %v, %v", name, first, edit, further)
+			}
+			time.Sleep(invalidSpan)
+			if _, err := c.Channel(t.Context(), "x"); err != nil {
 				t.Errorf("%s: after ten minutes: %v", name, err)
 			}
 		})
