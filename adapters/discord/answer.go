@@ -440,7 +440,7 @@ func (a *Adapter) end(ctx context.Context, x *pendingInteraction, m rest.Message
 	x.state = answered
 	if x.pressed() {
 		m.Flags |= rest.Ephemeral
-		_, err := a.rest.FollowUp(ctx, x.in.Token, m)
+		_, err := a.followUp(ctx, x, m)
 		a.endedWith(x, m, err)
 		return
 	}
@@ -451,6 +451,19 @@ func (a *Adapter) end(ctx context.Context, x *pendingInteraction, m rest.Message
 	m.Flags &^= rest.Ephemeral
 	_, err := a.rest.EditOriginal(ctx, x.in.Token, m)
 	a.endedWith(x, m, err)
+}
+
+// followUp sends a further message in answer to an interaction that has its first one. Over
+// HTTP Discord may still be reading that, and does not know the token until it has.
+func (a *Adapter) followUp(ctx context.Context, x *pendingInteraction, m rest.Message) (s *rest.Sent, err error) {
+	for try := range askTries {
+		s, err = a.rest.FollowUp(ctx, x.in.Token, m)
+		if !rest.Gone(err) || a.cfg.Listen == "" {
+			break
+		}
+		pause(ctx, askPause<<try)
+	}
+	return s, err
 }
 
 // endedWith notes how showing the end of a deferral ended. If Discord does not take
@@ -537,10 +550,14 @@ func (a *Adapter) reply(ctx context.Context, x *pendingInteraction, r rest.Respo
 func (a *Adapter) first(ctx context.Context, x *pendingInteraction, r rest.Response) (shown *rest.Sent, looked bool, err error) {
 	ctx, cancel := context.WithDeadline(ctx, x.late())
 	defer cancel()
-	for range 2 {
+	for try := range 3 {
 		shown, err = x.respond(ctx, r)
 		there := rest.Code(err) == discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged
-		if !there && !isAmbiguous(err) || r.Type == rest.ResponseModal || ctx.Err() != nil {
+		if rest.Code(err) == discordgo.ErrCodeUnknownMessage && r.Type == rest.ResponseUpdate && !x.in.OnlyUser() {
+			r.Type = rest.ResponseMessage // what it was to change is gone
+			continue
+		}
+		if try == 2 || !there && !isAmbiguous(err) || r.Type == rest.ResponseModal || ctx.Err() != nil {
 			break
 		}
 		is, e := a.original(x)
@@ -550,9 +567,9 @@ func (a *Adapter) first(ctx context.Context, x *pendingInteraction, r rest.Respo
 		if !rest.Gone(e) {
 			return nil, true, &rest.Ambiguous{What: "answer an interaction", Cause: e}
 		}
-		if r.Type == rest.ResponseUpdate && !x.in.OnlyUser() { // the message that it changes may be gone
-			r.Type = rest.ResponseMessage
-		}
+	}
+	if err == nil && x.onMessage() && (r.Type == rest.ResponseDeferUpdate || r.Type == rest.ResponseUpdate) {
+		a.answeredBy(x, x.in.Message.ID)
 	}
 	return shown, false, err
 }
@@ -612,7 +629,7 @@ func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request
 		case x.pressed() && !private:
 			var s *rest.Sent
 			say = func(ctx context.Context, m rest.Message) (err error) {
-				s, err = a.rest.FollowUp(ctx, in.Token, m)
+				s, err = a.followUp(ctx, x, m)
 				return err
 			}
 			edit = func(ctx context.Context, m rest.Message) error {
@@ -638,7 +655,7 @@ func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request
 		ms = append([]rest.Message{{}}, ms...)
 	}
 	for _, m := range ms[min(1, len(ms)):] {
-		if _, err := a.rest.FollowUp(ctx, in.Token, m); err != nil {
+		if _, err := a.followUp(ctx, x, m); err != nil {
 			a.log.Warn("answer only partly shown", "request", r.ID, "error", err)
 			return
 		}

@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 
+	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -42,9 +44,6 @@ const (
 	clearUntil = closeUntil - time.Hour
 	closeUntil = 30 * 24 * time.Hour
 )
-
-// refusedFor is how long a status message is left alone that could not be edited.
-const refusedFor = 24 * time.Hour
 
 // changes are what the kinds of posts do that change a message.
 var changes = map[string]func(*Adapter, context.Context, outbox.Post) error{
@@ -82,12 +81,31 @@ func editError(err error) error {
 	return rest.BotError(err, "")
 }
 
-// clear takes the controls off a message, unless somebody has archived its thread.
+// changedTo takes note of whether a message that was changed without an error, or has been
+// sent, has controls.
+func (a *Adapter) changedTo(message string, m rest.Message, err error) {
+	switch {
+	case err != nil || m.Components == nil:
+	case len(m.Components) == 0:
+		a.bare.Add(message, struct{}{})
+	default:
+		a.bare.Remove(message)
+	}
+}
+
+// clear takes the controls off a message, unless somebody has archived its thread. Where
+// the bot is refused that it tries for a day: it may be let in again.
 func (a *Adapter) clear(ctx context.Context, p outbox.Post) error {
 	channel, message := readReceipt(p.Replaces)
+	if a.bare.Contains(p.Replaces) {
+		return nil
+	}
 	_, err := a.rest.Edit(ctx, channel, message, rest.Message{Components: []rest.Component{}})
-	if rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread {
+	switch {
+	case rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread:
 		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
+	case status(err) == http.StatusForbidden && time.Since(interaction.Time(message)) < clearAfter:
+		return outbox.RetryAfter{Wait: oldPace}
 	}
 	return editError(err)
 }
@@ -115,7 +133,7 @@ func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
 		bare(sent)
 	}
 	if x := d.x; x != nil && x.onMessage() && !x.onPrivate() {
-		if pressed := receipt(x.in.Channel.ID, x.in.Message.ID); pressed != sent && string(pressed) != p.Previous {
+		if pressed := receipt(x.in.Channel.ID, x.in.Message.ID); pressed != sent && string(pressed) != p.Previous && !a.bare.Contains(string(pressed)) {
 			bare(pressed)
 		}
 	}
@@ -140,8 +158,8 @@ func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
 			NotBefore: now.Add(closeAfter), NotAfter: now.Add(closeUntil)})
 	}
 	channel, message := readReceipt(p.Under)
-	until, refused := a.refused.Get(p.Under)
-	refused = refused && time.Now().Before(until)
+	before, refused := a.barred.Get(p.Under)
+	refused = refused && time.Since(before.at) < barredFor
 	thread, _ := readReceipt(string(sent))
 	// Beside its boards the status message stays as it is; where nothing counts it says so.
 	if (p.Kind == match.Show || p.Instead || void) && channel != "" && thread != channel && p.State != match.Sandbox && !refused {
@@ -230,7 +248,7 @@ func (a *Adapter) header(ctx context.Context, p outbox.Post) error {
 	}
 	_, err := a.rest.Edit(ctx, channel, message, rest.Message{Content: new(rest.Clip(says, maxContent)), Components: []rest.Component{}})
 	if final(err) && !rest.OldEdits(err) { // it was deleted, say
-		a.refused.Add(p.Replaces, time.Now().Add(refusedFor))
+		a.barred.Add(p.Replaces, refusal{err: err, at: time.Now()})
 	}
 	return editError(err)
 }

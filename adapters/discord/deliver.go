@@ -39,6 +39,7 @@ func (a *Adapter) Budget() (perSecond float64, burst int) { return 50, 50 }
 // show shows a post where it belongs, as the answer to x, an interaction that is
 // being handled, if it can be, or changes a message; x may be nil.
 func (a *Adapter) show(ctx context.Context, p outbox.Post, x *pendingInteraction) (outbox.Receipt, []outbox.Owes, error) {
+	a.threadsOf(p)
 	if change := changes[p.Kind]; change != nil {
 		return outbox.Receipt(p.Replaces), nil, change(a, ctx, p)
 	}
@@ -180,6 +181,9 @@ func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent outb
 		return "", nil, false
 	}
 	response := rest.Reply
+	if x.onMessage() && d.p.Replaces == string(receipt(x.in.Channel.ID, x.in.Message.ID)) {
+		response = rest.Update
+	}
 	if x.pressed() && len(d.p.Notify) == 0 && d.p.Kind == match.Show && d.p.Previous == string(receipt(x.in.Channel.ID, x.in.Message.ID)) {
 		response = rest.Update
 	}
@@ -223,6 +227,8 @@ func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent outb
 	}
 	x.begin()
 	d.first = true
+	d.a.answeredBy(x, shown.ID)
+	d.a.changedTo(string(receipt(x.in.Channel.ID, shown.ID)), d.m, nil)
 	if len(shown.Attachments) > 0 {
 		d.whole = rest.Message{} // they are there
 	}
@@ -389,15 +395,22 @@ func (d *delivery) followUp(ctx context.Context) (outbox.Receipt, error) {
 		}
 		return "", rest.BotError(err, "")
 	}
-	return receipt(d.route.Channel, s.ID), nil
+	sent := receipt(d.route.Channel, s.ID)
+	d.a.keys.Add(string(sent), key{token: d.route.Token, message: s.ID, until: time.UnixMilli(d.route.At).Add(routeLife)})
+	return sent, nil
 }
 
 // replace changes the message that the post takes the place of. It reports false
 // if there is none any more.
 func (d *delivery) replace(ctx context.Context) (sent outbox.Receipt, done bool, err error) {
 	channel, message := readReceipt(d.p.Replaces)
-	if r, _ := d.a.barred.Get(channel); channel == "" || r.locked {
+	if r, _ := d.a.barred.Get(barredKey(channel, writes)); channel == "" || r.locked {
 		return "", false, nil
+	}
+	if x := d.x; x != nil && x.onMessage() && d.p.Replaces == string(receipt(x.in.Channel.ID, x.in.Message.ID)) {
+		if sent, err, done := d.answer(ctx, x); done { // which has no bucket
+			return sent, true, err
+		}
 	}
 	_, err = d.a.rest.Edit(ctx, channel, message, d.m)
 	if status(err) == http.StatusNotFound || status(err) == http.StatusForbidden || rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread || rest.OldEdits(err) {
@@ -425,14 +438,13 @@ func (d *delivery) send(ctx context.Context) (outbox.Receipt, error) {
 	}
 	switch {
 	case err == nil:
-		a.barred.Remove(d.at.channel)
 		return receipt(d.at.channel, s.ID), nil
 	case rest.Code(err) == discordgo.ErrCodeThreadIsLocked, rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread:
 		d.locked = true
 		err = outbox.Forbidden{Permission: strings.Join(rest.Permissions(0).Missing(rest.ManageThreads), ", ") + " (the thread is locked)"}
-		return "", d.refuse(err)
+		return "", a.because(d.at.channel, err)
 	case rest.Forbidden(err):
-		return "", d.refuse(a.refusedBy(ctx, err, d.at.channel, d.at.channel != d.p.Where.Channel))
+		return "", a.refusedBy(ctx, err, d.at.channel, d.at.channel != d.p.Where.Channel)
 	}
 	return "", rest.BotError(err, "")
 }

@@ -83,7 +83,7 @@ type Adapter struct {
 	cfg  Config
 	self string // the bot's own id as a user
 	log  *slog.Logger
-	rest *rest.Client
+	rest client
 
 	rooms   *cache[room]      // by channel
 	roles   *cache[string]    // by server: the role that Discord has made for the bot
@@ -92,10 +92,12 @@ type Adapter struct {
 	closed  *cache[time.Time] // when people were found to take none
 	hinted  *cache[struct{}]  // what was said once
 	told    *cache[time.Time] // until when people are not told again that they write too much, or that something went wrong
-	refused *cache[time.Time] // status messages that could not be edited, and until when they are left alone
+	bare    *cache[struct{}]  // messages that have no controls any more
+	keys    *cache[key]       // by message: the interaction by which it can be changed
+	parents *cache[string]    // by thread: its channel
 	people  *intake.Limit     // of what each may ask
 	crowds  *intake.Limit     // of the requests in each channel
-	barred  *cache[refusal]   // by channel: why nothing may be sent there
+	barred  *cache[refusal]   // what was refused, see refused.go
 	slow    *cache[time.Time] // by channel: until when pictures follow their words
 
 	// Run sets these before anything comes. Deliver, which may be called before it, uses none.
@@ -138,18 +140,20 @@ func New(cfg Config) (*Adapter, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	log := cfg.Log.With("adapter", Name)
-	client, err := rest.New(rest.Config{API: cfg.API, Token: cfg.Token, Application: cfg.Application, Version: cfg.Version, Patience: patience, Dial: cfg.Dial, Log: log})
+	asks, err := rest.New(rest.Config{API: cfg.API, Token: cfg.Token, Application: cfg.Application, Version: cfg.Version, Patience: patience, Dial: cfg.Dial, Log: log})
 	if err != nil {
 		return nil, err
 	}
-	return &Adapter{
-		cfg: cfg, self: id, log: log, rest: client,
+	a := &Adapter{
+		cfg: cfg, self: id, log: log,
 		rooms: newCache[room](remembered), roles: newCache[string](remembered), threads: newCache[bool](remembered), dms: newCache[string](remembered),
-		closed: newCache[time.Time](remembered), hinted: newCache[struct{}](remembered), told: newCache[time.Time](remembered), refused: newCache[time.Time](remembered),
+		closed: newCache[time.Time](remembered), hinted: newCache[struct{}](remembered), told: newCache[time.Time](remembered), bare: newCache[struct{}](remembered), keys: newCache[key](remembered), parents: newCache[string](remembered),
 		people:  intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
 		crowds:  intake.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
 		telling: make(chan struct{}, 1), following: make(chan struct{}, followMost), seen: newCache[struct{}](seenMost), barred: newCache[refusal](remembered), slow: newCache[time.Time](remembered),
-	}, nil
+	}
+	a.rest = client{asks, a}
+	return a, nil
 }
 
 // CheckToken says what is wrong with the shape of a token, and gives the id of
@@ -267,9 +271,9 @@ func (a *Adapter) connect(ctx context.Context) error {
 				a.log.Warn("malformed interaction ignored", "error", err)
 				return
 			}
-			a.receive(in, interaction.Direct(a.rest, in))
+			a.receive(in, interaction.Direct(a.rest.Client, in))
 		},
-		Intents: a.intents(), Message: a.readMessage,
+		Intents: a.intents(), Message: a.readMessage, Changed: a.changed,
 		Connected: func(bool) { // before anything is asked that comes after it
 			a.telling <- struct{}{}
 			if whole(g.Status()) {
@@ -297,7 +301,7 @@ func (a *Adapter) connect(ctx context.Context) error {
 // serve takes interactions over HTTP.
 func (a *Adapter) serve(ctx context.Context) error {
 	endpoint, err := interaction.NewEndpoint(interaction.EndpointConfig{
-		PublicKey: a.cfg.PublicKey, Client: a.rest, Log: a.log,
+		PublicKey: a.cfg.PublicKey, Client: a.rest.Client, Log: a.log,
 		Handle: func(in interaction.Interaction, respond interaction.Responder) {
 			if x := a.receive(in, respond); x != nil {
 				<-x.begun // the response is held open meanwhile

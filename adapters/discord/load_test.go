@@ -5,11 +5,13 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -99,6 +101,55 @@ func TestGamesOfOneChannel(t *testing.T) {
 			}
 		}
 		c.stop()
+	})
+}
+
+// When an event begins, twenty people press Join in one channel at once: each opening says by
+// the answer to its press that the game begins, each first board is there within a few
+// seconds, and each opening is edited once.
+func TestTwentyJoins(t *testing.T) {
+	const games = 20
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{Limits: discordtest.DefaultLimits()})
+		c.start()
+		var openings []*discordtest.Message
+		for k := range games {
+			openings = append(openings, c.ok(c.guild.Member(fmt.Sprint("Black ", k)).Slash(c.room, "new", opt("size", "9x9"))))
+		}
+		c.passes(time.Minute)
+		before, began := len(c.d.Requests("")), time.Now()
+		var group sync.WaitGroup
+		for k, m := range openings {
+			group.Go(func() {
+				i := c.guild.Member(fmt.Sprint("White ", k)).Press(m, "Join")
+				if kind, took := i.First(); kind != rest.ResponseUpdate || took > time.Second {
+					t.Errorf("game %d: answered by %d after %v", k+1, kind, took)
+				}
+			})
+		}
+		group.Wait()
+		for k := range games {
+			if thread := c.room.WaitThread(k); thread == nil || !thread.Wait(func(ms []*discordtest.Message) bool { return len(ms) > 0 && withBoard(ms[0]) }) {
+				t.Fatalf("thread %d has no board", k+1)
+			}
+		}
+		if took := time.Since(began); took > 6*time.Second {
+			t.Errorf("the last first board came after %v", took)
+		}
+		c.passes(time.Minute)
+		edited := map[string]int{}
+		for _, r := range c.d.Requests("")[before:] {
+			if strings.HasPrefix(r.Route, "PATCH ") {
+				edited[r.Message]++
+			}
+		}
+		for k, m := range openings {
+			if now := m.Now(); edited[m.ID] != 1 || !strings.Contains(now.Content, "New game") || len(now.Controls) > 0 {
+				t.Errorf("opening %d was edited %d times and says %q", k+1, edited[m.ID], now.Content)
+			}
+		}
+		c.stop()
+		c.check()
 	})
 }
 

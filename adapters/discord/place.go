@@ -57,6 +57,9 @@ func (a *Adapter) met(in interaction.Interaction) {
 	}
 	r := room{kind: in.Channel.Type, guild: in.Guild, parent: in.Channel.Parent, mayKnow: in.Guild != "", may: in.BotMay}
 	a.rooms.Add(in.Channel.ID, r)
+	if r.mayKnow && !r.may.Has(rest.ViewChannel) {
+		a.hidden(in.Channel.ID, in.Guild)
+	}
 	if in.Channel.IsThread() {
 		a.threads.Add(in.Channel.ID, true)
 		// Permissions in a thread are those of its channel, except for sending.
@@ -233,3 +236,19 @@ func clipped(name string, most int) string {
 
 // units is how many characters Discord counts in a text at most.
 func units(s string) int { return len(utf16.Encode([]rune(s))) }
+
+// threadsOf takes note of which channels the threads belong to that a post names.
+func (a *Adapter) threadsOf(p outbox.Post) {
+	channel := p.Where.Channel
+	if p.Private || channel == "" {
+		return
+	}
+	_, below := readReceipt(p.Under) // a thread has the id of the message that it is under
+	replaced, _ := readReceipt(p.Replaces)
+	previous, _ := readReceipt(p.Previous)
+	for _, thread := range []string{p.Where.Thread, below, replaced, previous} {
+		if thread != "" && thread != channel {
+			a.parents.Add(thread, channel)
+		}
+	}
+}

@@ -423,6 +423,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("a game's locked thread: %v", err)
 		}
 		thread.Reopen()
+		c.settle() // until the bot hears of it
 		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 400, Code: 200000, Message: "Message was blocked by automatic moderation"})
 		if err := c.notice(room, under); !errors.As(err, new(outbox.InThread)) || !errors.Is(err, outbox.ErrRefused) {
 			t.Errorf("a game's thread with a filter: %v", err)

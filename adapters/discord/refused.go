@@ -1,9 +1,12 @@
 package discord
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,18 +15,274 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 )
 
-// Discord counts what it refuses, and bars who does not learn from it.
+// Discord counts what it refuses, and bans a bot that does not learn from it. What a
+// channel has refused is therefore asked again only for a reason: an interaction says that
+// the bot is permitted it by now, the gateway tells of a change, or hours have passed.
 const (
-	maxRefusals = 3              // in a row, in one channel
-	barredFor   = 24 * time.Hour // and then it is left alone
+	maxRefusals = 3               // in a row, although the bot seemed to be permitted it
+	barredFor   = 6 * time.Hour   // without any other reason
+	changedFor  = 2 * time.Minute // after a refusal, until a change that the gateway tells of is a reason
+	lookEvery   = time.Minute     // between two looks whether a locked thread is open again
 )
 
-// A refusal is why the last message to a channel was not sent.
+// An access is what a request needs to do in a channel.
+type access string
+
+const (
+	sees     access = "see" // anything at all
+	reads    access = "read"
+	writes   access = "write"
+	attaches access = "attach" // write or edit, with files
+	edits    access = "edit"
+	deletes  access = "delete"
+	starts   access = "start" // a thread
+	closes   access = "close" // a thread
+)
+
+// needs returns the permissions for an access in a channel or a thread.
+func (w access) needs(thread bool) rest.Permissions {
+	switch w {
+	case writes:
+		return needed(thread)
+	case attaches:
+		return rest.ViewChannel | rest.AttachFiles
+	case starts:
+		return rest.ViewChannel | rest.CreatePublicThreads
+	case reads:
+		return rest.ViewChannel | rest.ReadMessageHistory
+	}
+	return rest.ViewChannel
+}
+
+// A refusal is what a channel has refused, last and in a row.
 type refusal struct {
-	why    error // as Deliver gives it
-	locked bool  // the thread is
-	times  int   // in a row
+	err    error  // Discord's
+	why    error  // as Deliver gives it; nil: not found out yet
+	locked bool   // the thread is
+	guild  string // empty: not known
+	times  int
 	at     time.Time
+	looked time.Time // whether the thread is open again
+	heard  bool      // of a change since
+}
+
+// A barred error says that Discord was not asked, because it has refused the like before.
+// It wraps what Discord said then.
+type barred struct{ refusal }
+
+// Error says what was refused.
+func (e barred) Error() string { return "not asked again: " + e.err.Error() }
+
+// Unwrap returns Discord's refusal.
+func (e barred) Unwrap() error { return e.err }
+
+// A client asks Discord, but does not ask a channel for what it has refused.
+type client struct {
+	*rest.Client
+	a *Adapter
+}
+
+// in asks for something in a channel unless that is known to be refused, and takes note
+// of the outcome.
+func in[T any](c client, channel string, what access, files []rest.File, ask func() (T, error)) (out T, err error) {
+	needs := []access{what}
+	if len(files) > 0 {
+		needs = append(needs, attaches)
+	}
+	if err := c.a.barredFrom(channel, needs...); err != nil {
+		return out, err
+	}
+	out, err = ask()
+	c.a.learn(channel, needs, err)
+	return out, err
+}
+
+// Send sends a message.
+func (c client) Send(ctx context.Context, channel string, m rest.Message) (*rest.Sent, error) {
+	return in(c, channel, writes, m.Files, func() (*rest.Sent, error) { return c.Client.Send(ctx, channel, m) })
+}
+
+// Edit changes a message of the bot's own. While the token of the interaction lives that
+// the message answered, or on which it was pressed, Edit uses that: it needs no
+// permission and no place in the channel's bucket.
+func (c client) Edit(ctx context.Context, channel, message string, m rest.Message) (*rest.Sent, error) {
+	is := string(receipt(channel, message))
+	if by, ok := c.a.keys.Get(is); ok && time.Now().Before(by.until) {
+		s, err := c.EditFollowUp(ctx, by.token, cmp.Or(by.message, "@original"), m)
+		if status(err) == http.StatusOK || isAmbiguous(err) {
+			c.a.changedTo(is, m, err)
+			return s, err
+		}
+		c.a.keys.Remove(is)
+	}
+	s, err := in(c, channel, edits, m.Files, func() (*rest.Sent, error) { return c.Client.Edit(ctx, channel, message, m) })
+	c.a.changedTo(is, m, err)
+	return s, err
+}
+
+// Delete takes a message away.
+func (c client) Delete(ctx context.Context, channel, message string) error {
+	_, err := in(c, channel, deletes, nil, func() (struct{}, error) { return struct{}{}, c.Client.Delete(ctx, channel, message) })
+	return err
+}
+
+// Messages reads messages of a channel.
+func (c client) Messages(ctx context.Context, channel, after string, limit int) ([]rest.Sent, error) {
+	return in(c, channel, reads, nil, func() ([]rest.Sent, error) { return c.Client.Messages(ctx, channel, after, limit) })
+}
+
+// Channel reads a channel or a thread.
+func (c client) Channel(ctx context.Context, channel string) (*discordgo.Channel, error) {
+	return in(c, channel, sees, nil, func() (*discordgo.Channel, error) { return c.Client.Channel(ctx, channel) })
+}
+
+// StartThreadUnder starts a thread under a message.
+func (c client) StartThreadUnder(ctx context.Context, channel, message string, t rest.NewThread) (*discordgo.Channel, error) {
+	return in(c, channel, starts, nil, func() (*discordgo.Channel, error) { return c.Client.StartThreadUnder(ctx, channel, message, t) })
+}
+
+// CloseThread gives a thread a name and archives it.
+func (c client) CloseThread(ctx context.Context, thread, name string) error {
+	_, err := in(c, thread, closes, nil, func() (struct{}, error) { return struct{}{}, c.Client.CloseThread(ctx, thread, name) })
+	return err
+}
+
+// barredKey is where the refusal of an access in a channel is kept.
+func barredKey(channel string, what access) string { return channel + " " + string(what) }
+
+// parentOf returns the channel of a thread, if the bot knows it; empty: none.
+func (a *Adapter) parentOf(channel string) string {
+	if r, ok := a.rooms.Get(channel); ok && r.parent != "" && (&discordgo.Channel{Type: r.kind}).IsThread() {
+		return r.parent
+	}
+	parent, _ := a.parents.Get(channel)
+	return parent
+}
+
+// barredFrom returns the refusal because of which a channel is not asked for what needs
+// these accesses; nil: it is asked.
+func (a *Adapter) barredFrom(channel string, needs ...access) error {
+	parent := a.parentOf(channel)
+	is := func(at string, what access) (r refusal, is bool) {
+		r, is = a.barred.Get(barredKey(at, what))
+		return r, is && !a.mayAgain(r, what.needs(parent != ""), channel, parent)
+	}
+	if r, is := is(parent, sees); is {
+		return barred{r}
+	}
+	for _, what := range append([]access{sees}, needs...) {
+		if r, is := is(channel, what); is {
+			return barred{r}
+		}
+	}
+	return nil
+}
+
+// mayAgain reports whether there is a reason to ask again for what was refused.
+func (a *Adapter) mayAgain(r refusal, needs rest.Permissions, channel, parent string) bool {
+	since := time.Since(r.at)
+	if r.locked {
+		needs = rest.ManageThreads
+	}
+	permitted := a.permits(channel, needs) || a.permits(parent, needs)
+	return since >= barredFor || r.heard && (since >= changedFor || r.locked) || r.times < maxRefusals && permitted
+}
+
+// learn takes note of how Discord has answered a request that needs accesses to a channel.
+func (a *Adapter) learn(channel string, needs []access, err error) {
+	if err == nil {
+		for _, what := range append([]access{sees}, needs...) {
+			a.barred.Remove(barredKey(channel, what))
+		}
+		return
+	}
+	if !final(err) {
+		return
+	}
+	what, code := needs[len(needs)-1], rest.Code(err)
+	locked := needs[0] == writes && (code == discordgo.ErrCodeThreadIsLocked || code == discordgo.ErrCodePerformedOperationOnArchivedThread)
+	switch {
+	case locked:
+		what = writes
+	case code == discordgo.ErrCodeMissingAccess:
+		what = sees
+	case status(err) != http.StatusForbidden || slices.Contains(ofMessage, code):
+		return
+	}
+	parent := a.parentOf(channel)
+	if !locked { // what was heard before is out of date
+		a.learned(channel, 0, false)
+		a.learned(parent, 0, false)
+	}
+	guild := ""
+	for _, id := range []string{channel, parent} {
+		if r, ok := a.rooms.Get(id); ok {
+			guild = cmp.Or(guild, r.guild)
+		}
+	}
+	key := barredKey(channel, what)
+	before, _ := a.barred.Get(key)
+	a.barred.Add(key, refusal{err: err, locked: locked, guild: guild, times: before.times + 1, at: time.Now()})
+}
+
+// ofMessage are the codes of refusals that concern one message or one person, and not the
+// channel.
+var ofMessage = []int{discordgo.ErrCodeCannotEditFromAnotherUser, discordgo.ErrCodeCannotSendMessagesToThisUser, discordgo.ErrCodeCannotExecuteActionOnSystemMessage}
+
+// hidden takes note that an interaction says that the bot does not see its channel, which
+// need not be asked then.
+func (a *Adapter) hidden(channel, guild string) {
+	key := barredKey(channel, sees)
+	r, _ := a.barred.Get(key)
+	r.err = &rest.Error{What: "use a channel", Status: http.StatusForbidden, Code: discordgo.ErrCodeMissingAccess, Message: "Missing Access"}
+	r.guild, r.at, r.heard = guild, time.Now(), false
+	a.barred.Add(key, r)
+}
+
+// changed takes note of an event of the gateway after which a channel may permit what it
+// has refused.
+func (a *Adapter) changed(event string, data json.RawMessage) {
+	if a.barred.Len() == 0 {
+		return
+	}
+	type named struct {
+		ID string `json:"id"`
+	}
+	var e struct {
+		named
+		Guild    string  `json:"guild_id"`
+		User     named   `json:"user"`
+		Channels []named `json:"channels"`
+		Threads  []named `json:"threads"`
+	}
+	if json.Unmarshal(data, &e) != nil {
+		return
+	}
+	guild, channels := "", map[string]bool{}
+	switch event {
+	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
+		channels[e.ID] = true
+	case "GUILD_CREATE":
+		guild = e.ID
+		for _, c := range append(e.Channels, e.Threads...) {
+			channels[c.ID] = true
+		}
+	case "GUILD_MEMBER_UPDATE":
+		if e.User.ID != a.self {
+			return
+		}
+		guild = e.Guild
+	case "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE":
+		guild = e.Guild
+	}
+	for _, key := range a.barred.Keys() {
+		channel, _, _ := strings.Cut(key, " ")
+		r, ok := a.barred.Peek(key)
+		if ok && (channels[channel] || channels[a.parentOf(channel)] || guild != "" && r.guild == guild) {
+			r.heard = true
+			a.barred.Add(key, r)
+		}
+	}
 }
 
 // final reports whether Discord has refused this, and will at another time: not
@@ -34,51 +293,51 @@ func final(err error) bool {
 	return errors.As(err, &refused) && !isAmbiguous(err) && refused.Status != http.StatusUnauthorized
 }
 
-// refuse writes down that the message was refused, and gives why.
-func (d *delivery) refuse(why error) error {
-	a, channel := d.a, d.at.channel
-	if channel != d.p.Where.Channel && !d.locked {
-		a.learned(d.p.Where.Channel, 0, false) // what was heard of it before is out of date
+// because keeps with the refusal of a message why it was not shown, as Deliver gives it, and
+// returns that.
+func (a *Adapter) because(channel string, why error) error {
+	for _, what := range []access{writes, attaches} {
+		if r, ok := a.barred.Get(barredKey(channel, what)); ok {
+			a.barred.Remove(barredKey(channel, what)) // if files were refused, it was not for them
+			r.why = why
+			a.barred.Add(barredKey(channel, writes), r)
+			break
+		}
 	}
-	r, _ := a.barred.Get(channel)
-	a.barred.Add(channel, refusal{why: why, locked: d.locked, times: r.times + 1, at: time.Now()})
 	return why
 }
 
-// shut is why nothing may be sent to the channel, if that is known without being
-// refused once more: that a thread is open again can be seen, and what the bot may
-// do is heard with whatever is asked there.
+// shut returns why nothing may be sent to the channel, if that is known without being
+// refused once more. Discord does not say over HTTP that a thread is open again: that is
+// looked at now and then.
 func (d *delivery) shut(ctx context.Context) error {
-	a := d.a
-	r, ok := a.barred.Get(d.at.channel)
-	if !ok {
+	a, channel := d.a, d.at.channel
+	d.locked = false
+	err := a.barredFrom(channel, writes)
+	var before barred
+	if !errors.As(err, &before) {
 		return nil
 	}
-	may := func(what rest.Permissions) bool {
-		return a.permits(d.at.channel, what) || a.permits(d.p.Where.Channel, what)
+	thread := channel != d.p.Where.Channel
+	if !before.locked {
+		return a.refusedBy(ctx, err, channel, thread)
 	}
-	d.locked = r.locked
-	switch {
-	case r.times >= maxRefusals && time.Since(r.at) < barredFor:
-		return r.why
-	case !r.locked:
-		if !may(needed(d.at.channel != d.p.Where.Channel)) {
-			return r.why
-		}
-	case !may(rest.ManageThreads):
-		thread, err := a.rest.Channel(ctx, d.at.channel)
-		if err != nil {
-			d.locked = false
-			why := a.refusedBy(ctx, err, d.at.channel, true)
-			if rest.Forbidden(err) {
-				d.refuse(why)
-			}
-			return why
-		}
-		if thread.ThreadMetadata != nil && thread.ThreadMetadata.Locked {
-			return r.why
-		}
+	d.locked = true
+	if time.Since(before.looked) < lookEvery {
+		return before.why
 	}
+	r := before.refusal
+	r.looked = time.Now()
+	a.barred.Add(barredKey(channel, writes), r)
+	t, err := a.rest.Channel(ctx, channel)
+	if err != nil {
+		d.locked = false
+		return a.refusedBy(ctx, err, channel, true)
+	}
+	if t.ThreadMetadata != nil && t.ThreadMetadata.Locked {
+		return before.why
+	}
+	a.barred.Remove(barredKey(channel, writes))
 	d.locked = false
 	return nil
 }
@@ -101,9 +360,11 @@ func (a *Adapter) refusedBy(ctx context.Context, err error, channel string, thre
 	if !rest.Forbidden(err) {
 		return rest.BotError(err, "")
 	}
-	a.learned(channel, 0, false)
 	if rest.Code(err) == discordgo.ErrCodeMissingAccess {
 		return rest.BotError(err, rest.Permissions(0).Missing(rest.ViewChannel)[0])
+	}
+	if before := (barred{}); errors.As(err, &before) && before.why != nil {
+		return before.why
 	}
 	missing := rest.Permissions(0).Missing(needed(thread) &^ rest.ViewChannel) // it is seen, or Discord would have said so
 	if may, e := a.mayDo(ctx, channel); e == nil {
@@ -112,5 +373,5 @@ func (a *Adapter) refusedBy(ctx context.Context, err error, channel string, thre
 			missing = m
 		}
 	}
-	return rest.BotError(err, strings.Join(missing, ", "))
+	return a.because(channel, rest.BotError(err, strings.Join(missing, ", ")))
 }

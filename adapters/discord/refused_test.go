@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -278,4 +279,103 @@ func (c *club) mentions(text, command, options string) bool {
 		}
 	}
 	return false
+}
+
+// refusedIn counts what was asked of a channel and its threads that Discord has refused, or
+// could not find, beginning with a request.
+func (c *club) refusedIn(ch *discordtest.Channel, before int) (n int) {
+	c.Helper()
+	in := map[string]bool{ch.ID(): true}
+	for _, t := range ch.Threads() {
+		in[t.ID()] = true
+	}
+	for _, r := range c.d.Requests("")[before:] {
+		if in[r.Params["channel_id"]] && (r.Status == 403 || r.Status == 404) {
+			n++
+		}
+	}
+	return n
+}
+
+// A channel that refuses the bot costs a few requests, whatever is done there: commands,
+// presses, typed turns, new games, other games, all at once. What can be done by the token
+// of an interaction is done; and where the channel lets the bot in again, it goes on.
+func TestRefusedChannelIsLeftAlone(t *testing.T) {
+	type lost struct {
+		takes discordtest.Permission
+		typed bool // messages still come
+	}
+	eachInClub(t, map[string]lost{
+		"hidden":   {takes: discordtest.ViewChannel},
+		"silenced": {takes: discordtest.SendMessages | discordtest.SendMessagesInThreads, typed: true},
+		"all":      {takes: discordtest.Everyone &^ discordtest.ViewChannel, typed: true},
+	}, func(t *testing.T, c *club, lost lost) {
+		const games, turns = 3, 8
+		all := make([]*game, games)
+		for k := range all {
+			all[k] = c.opens(c.room, k)
+		}
+		c.passes(2 * time.Minute)
+		c.room.OverwriteBot(0, lost.takes)
+		before, began := len(c.d.Requests("")), time.Now()
+		for turn := range turns {
+			for _, g := range all {
+				if lost.typed && turn%2 == 1 {
+					who := g.players[g.turns%2]
+					who.Say(g.thread, "<@"+c.d.Bot().ID()+"> "+string("ACEGJLNQST"[g.turns%10])+fmt.Sprint(1+g.turns/10))
+					who.Say(g.thread, "<@"+c.d.Bot().ID()+"> A1") // which is refused
+					g.turns++
+				} else {
+					g.turn().Answer()
+				}
+			}
+			c.passes(time.Minute)
+		}
+		c.alice.Slash(c.room, "new").Answer()
+		c.passes(10*time.Minute - time.Since(began))
+		if n := c.refusedIn(c.room, before); n > 10 {
+			t.Errorf("refused %d times in %v\n%s", n, time.Since(began), c.log.String())
+		}
+		c.room.OverwriteBot(0, 0)
+		for k, g := range all {
+			c.ok(g.turn())
+			c.passes(time.Minute)
+			last := g.thread.Last()
+			if want := fmt.Sprintf("%d\\. ", turns+1); !strings.Contains(last.Content, want) || !withPicture(last) {
+				t.Errorf("game %d: the last message is %q", k+1, last.Content)
+			}
+			c.passes(oldPace)
+			if left := controlled(g.thread); len(left) != 1 {
+				t.Errorf("game %d: controls are on %q", k+1, left)
+			}
+		}
+	})
+}
+
+// However much one server has made Discord refuse, the players of another get their boards
+// as the answers to their turns.
+func TestRefusalsOfOneServer(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		g := c.opens(c.guild.Channel("elsewhere"), 1)
+		c.passes(2 * time.Minute)
+		c.room.OverwriteBot(0, discordtest.ViewChannel)
+		for range 500 { // past what the bot knows of the channel
+			if _, err := c.a.rest.Client.Edit(t.Context(), c.room.ID(), "1", rest.Message{Content: new("")}); !rest.Forbidden(err) {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second / 40)
+		}
+		for turn := range 3 {
+			i := g.turn()
+			m := c.ok(i)
+			if kind, took := i.First(); kind != rest.ResponseMessage || took > time.Second || !withPicture(m) {
+				t.Errorf("turn %d is answered by %d after %v: %q", turn, kind, took, m.Content)
+			}
+			c.passes(time.Second)
+		}
+		c.passes(10 * time.Minute) // of older boards they go when that is over
+		if left := controlled(g.thread); len(left) != 1 {
+			t.Errorf("controls are on %q", left)
+		}
+	})
 }

@@ -164,3 +164,18 @@ func drawn(text string) string {
 	}
 	return block
 }
+
+// A key is the token of an interaction by which a message can be changed.
+type key struct {
+	token   string
+	message string // empty: the first answer, or the message whose control was used
+	until   time.Time
+}
+
+// answeredBy keeps by which interaction a message can be changed: its first answer, or the
+// message whose control was used.
+func (a *Adapter) answeredBy(x *pendingInteraction, message string) {
+	if x.in.Message == nil || message != x.in.Message.ID || !x.onPrivate() {
+		a.keys.Add(string(receipt(x.in.Channel.ID, message)), key{token: x.in.Token, until: x.since.Add(routeLife)})
+	}
+}

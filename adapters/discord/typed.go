@@ -25,9 +25,9 @@ import (
 // A reply to the bot mentions it too, but not if it replies to the answer of an
 // interaction, as most boards are.
 
-// intents are those of the gateway for messages.
+// intents are those of the gateway for messages, and for changes of permissions.
 func (a *Adapter) intents() int {
-	intents := gateway.GuildMessages | gateway.DirectMessages
+	intents := gateway.Guilds | gateway.GuildMessages | gateway.DirectMessages
 	if a.cfg.MessageContent {
 		intents |= gateway.MessageContent
 	}
@@ -258,6 +258,11 @@ func (a *Adapter) replyTo(ctx context.Context, m message, answer bot.Answer) {
 	sent, err := a.rest.Send(ctx, m.Channel, reply)
 	if err != nil {
 		a.log.Warn("message not answered", "message", m.ID, "error", err)
+		if answer.Private && final(err) { // there is nothing to delete
+			if err := a.service.Done(ctx, match.Room{Platform: Name, Channel: m.Channel}, match.Remove, "reply "+m.ID); err != nil {
+				a.log.Error("removal of a reply that was not sent stays stored", "message", m.ID, "error", err)
+			}
+		}
 		return
 	}
 	if answer.Private {

@@ -74,7 +74,10 @@ func (c *Channel) threads() (list []*Channel) {
 
 // OverwriteBot sets what the bot may and may not do here.
 func (c *Channel) OverwriteBot(allow, deny Permission) {
-	c.s.locked(func() { c.c.allowed, c.c.denied = allow, deny })
+	c.s.locked(func() {
+		c.c.allowed, c.c.denied = allow, deny
+		c.s.dispatchChannel("CHANNEL_UPDATE", c.c)
+	})
 }
 
 // Archive hides a thread, as time does.

@@ -84,10 +84,19 @@ func (g *Guild) Invite() {
 
 // BotPermissions sets what the invite link gave the bot. What everybody may do
 // it may too; see Everyone.
-func (g *Guild) BotPermissions(p Permission) { g.s.locked(func() { g.g.botRole.permissions = p }) }
+func (g *Guild) BotPermissions(p Permission) { g.permits(g.g.botRole, p) }
 
 // Everyone sets what everybody may do, the bot included.
-func (g *Guild) Everyone(p Permission) { g.s.locked(func() { g.g.roles[0].permissions = p }) }
+func (g *Guild) Everyone(p Permission) { g.permits(g.g.roles[0], p) }
+
+func (g *Guild) permits(r *role, p Permission) {
+	g.s.locked(func() {
+		r.permissions = p
+		if g.g.botIn {
+			g.s.dispatchGuild("GUILD_ROLE_UPDATE", g.g, object{"guild_id": g.g.id, "role": r.json(slices.Index(g.g.roles, r))}, intentGuilds)
+		}
+	})
+}
 
 // Locale sets the guild's preferred language.
 func (g *Guild) Locale(locale string) { g.s.locked(func() { g.g.locale = locale }) }

@@ -62,6 +62,11 @@ func init() {
 // lookUp finds what the path of a request names: a guild, a channel that the bot sees,
 // an interaction whose token still works, a message of these.
 func (s *Server) lookUp(r *request, need Permission) error {
+	defer func() {
+		if r.message != nil {
+			r.Message = r.message.id
+		}
+	}()
 	if id := r.Params["guild_id"]; id != "" {
 		if r.guild = s.guilds[id]; r.guild == nil {
 			return errGuild

@@ -117,6 +117,9 @@ func (s *Server) respond(i *interaction, body object, files []upload) (err error
 	if (kind == answerMessage || kind == answerDefer || kind == answerUpdate) && s.frozen(i.channel) {
 		return errArchived
 	}
+	if kind == answerUpdate && i.message.gone {
+		return errMessage
+	}
 	data, _ := body["data"].(object)
 	i.answered, i.at = kind, s.now()
 	s.sayAsked(i)

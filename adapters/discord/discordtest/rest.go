@@ -31,6 +31,7 @@ type Request struct {
 	Route      string            // "POST /channels/{channel_id}/messages", or method and path when unknown
 	Path       string            // with its values
 	Params     map[string]string // the values
+	Message    string            // id of the message that it was about, by whatever name; empty: none, or not looked for
 	Authorized bool              // brought the bot's token
 	Body       map[string]any    // JSON, or payload_json; nil when it was no object
 	Files      []string          // names of the files sent
