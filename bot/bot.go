@@ -30,6 +30,8 @@ type Bot struct {
 
 	estimator *estimator
 
+	stopped func(platform string, why error) // may be nil
+
 	outbox *outbox.Outbox
 
 	rulesets match.Rulesets // besides the catalogue
@@ -67,6 +69,10 @@ type Config struct {
 	// the time since the event that it shows. It may be called concurrently.
 	Shown func(platform string, after time.Duration)
 
+	// Stopped, if not nil, is called when the adapter of a platform has failed for good. It
+	// may be called concurrently.
+	Stopped func(platform string, why error)
+
 	// Deliveries is the number of games of a platform to which the bot posts at the same
 	// time; 0: 32. With 1 all posts come in one order, as simulations and terminals need.
 	Deliveries int
@@ -86,7 +92,7 @@ func New(store Store, c Config) *Bot {
 	clock := newSteadyClock(c.Now, c.Elapsed)
 	b := &Bot{
 		cache: newCache(), estimator: newEstimator(), games: c.Games.orDefault(), rulesets: c.Rulesets,
-		store: store, log: c.Log, clock: clock, now: clock.now, rand: c.Rand,
+		store: store, log: c.Log, clock: clock, now: clock.now, rand: c.Rand, stopped: c.Stopped,
 	}
 	b.outbox = outbox.New(outbox.Config{
 		Rows: store, Word: b.worded, Decoration: b.decoration, Now: b.now, Log: c.Log, Shown: c.Shown, Lanes: c.Deliveries,
@@ -124,6 +130,9 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 			failed = append(failed, fmt.Errorf("%s: %w", a.Name(), err))
 			all := len(failed) == len(adapters)
 			mu.Unlock()
+			if b.stopped != nil {
+				b.stopped(a.Name(), err)
+			}
 			if all {
 				return errors.Join(failed...)
 			}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"errors"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // config check tries the token on Discord, and says what to do about a wrong one.
@@ -74,5 +77,64 @@ func TestDiscordStartIsLogged(t *testing.T) {
 	}
 	if len(said) != 1 || !regexp.MustCompile(` servers=2 commands=\d+`).MatchString(said[0]) {
 		t.Errorf("the log says\n%s", strings.Join(said, "\n"))
+	}
+}
+
+// Where Discord does not accept the bot and nobody asked for the local room, the program
+// ends: whatever looks after it must not take it for healthy.
+func TestDiscordThatRejectsTheBot(t *testing.T) {
+	d := discordtest.New(t, discordtest.Options{Lenient: true, Limits: discordtest.NoLimits()})
+	t.Setenv("HALFPOINT_DISCORD_API", d.API())
+	t.Setenv("HALFPOINT_DISCORD_TOKEN", d.Token()+"x")
+	t.Setenv("HALFPOINT_DATABASE", filepath.Join(t.TempDir(), "halfpoint.db"))
+	if status, says := halfpoint(); status != 1 || !strings.Contains(says, "\nhalfpoint: discord: ") || strings.Contains(says, d.Token()) {
+		t.Errorf("%d %s", status, says)
+	}
+}
+
+// The program ends when the last chat has stopped, unless somebody asked for the local room;
+// /readyz names what has stopped.
+func TestPlatformsThatStop(t *testing.T) {
+	why := errors.New("the token is not accepted (4004)")
+	room := func(change func(*bot.Settings)) bool {
+		s := bot.Defaults
+		change(&s)
+		return asksForRoom(s)
+	}
+	for name, x := range map[string]struct {
+		room  bool
+		chats int
+		fail  []string
+		ends  bool
+	}{
+		"the only chat":        {room(func(*bot.Settings) {}), 1, []string{"discord"}, true},
+		"both chats":           {room(func(*bot.Settings) {}), 2, []string{"discord", "matrix"}, true},
+		"one of two":           {room(func(*bot.Settings) {}), 2, []string{"matrix"}, false},
+		"the room":             {room(func(*bot.Settings) {}), 1, []string{"web"}, false},
+		"a room with a name":   {room(func(s *bot.Settings) { s.Hosts = []string{"go.example.org"} }), 1, []string{"discord"}, false},
+		"a room for others":    {room(func(s *bot.Settings) { s.Listen = "0.0.0.0:8080" }), 1, []string{"discord"}, false},
+		"a room with an owner": {room(func(s *bot.Settings) { s.Owner = bot.NewSecret("correct horse battery") }), 1, []string{"discord"}, false},
+	} {
+		ended := false
+		p := &platforms{room: x.room, chats: x.chats, end: func() { ended = true }}
+		ready := func() (int, string) {
+			w := httptest.NewRecorder()
+			p.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))
+			return w.Code, w.Body.String()
+		}
+		if status, says := ready(); status != 200 || says != "ready\n" {
+			t.Errorf("%s: at the start it answers %d %q", name, status, says)
+		}
+		want := ""
+		for _, platform := range x.fail {
+			p.stopped(platform, why)
+			want += platform + ": " + why.Error() + "\n"
+		}
+		if status, says := ready(); status != 503 || says != want {
+			t.Errorf("%s: then it answers %d %q", name, status, says)
+		}
+		if err := p.failure(); ended != x.ends || (err != nil) != x.ends {
+			t.Errorf("%s: ends %v with %v", name, ended, err)
+		}
 	}
 }

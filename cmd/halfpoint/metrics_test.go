@@ -25,7 +25,7 @@ func TestMetrics(t *testing.T) {
 	}
 	taken.Close()
 
-	shown, stop, err := metrics(address)
+	shown, stop, err := metrics(address, http.NotFoundHandler())
 	if err != nil {
 		t.Fatal(err)
 	}

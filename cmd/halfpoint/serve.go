@@ -2,11 +2,14 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/terminal"
@@ -42,12 +45,15 @@ func (*serveCmd) Run(e *env) error {
 	}
 	defer st.Close()
 	backups(ctx, st, s.Database, log)
-	shown, closeMetrics, err := metrics(s.Metrics)
+	running, end := context.WithCancel(ctx)
+	defer end()
+	now := &platforms{room: asksForRoom(s), end: end}
+	shown, closeMetrics, err := metrics(s.Metrics, now)
 	if err != nil {
 		return err
 	}
 	defer closeMetrics()
-	b := bot.New(st, bot.Config{Log: log, Rulesets: own, Games: s.Limits.Games, Shown: shown})
+	b := bot.New(st, bot.Config{Log: log, Rulesets: own, Games: s.Limits.Games, Shown: shown, Stopped: now.stopped})
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, OwnerToken: s.Owner, Person: s.Limits.Person, Channel: s.Limits.Channel, Log: st, Logger: log,
 		Ready: func(url string) {
 			e.started(s, log, url)
@@ -63,19 +69,77 @@ func (*serveCmd) Run(e *env) error {
 		return err
 	}
 	others = append(others, more...)
+	now.chats = len(others)
 	done := make(chan error, 1)
-	go func() { done <- b.Run(ctx, append([]bot.Adapter{room}, others...)...) }()
+	go func() { done <- b.Run(running, append([]bot.Adapter{room}, others...)...) }()
 	select {
 	case err := <-done:
-		return err
-	case <-ctx.Done():
+		return cmp.Or(err, now.failure())
+	case <-running.Done():
 	}
 	select {
 	case err := <-done:
-		return err
+		return cmp.Or(err, now.failure())
 	case <-time.After(drain):
-		return fmt.Errorf("stopped before all requests were answered")
+		return cmp.Or(now.failure(), errors.New("stopped before all requests were answered"))
 	}
+}
+
+// platforms knows which platforms have stopped for good. It answers whether all are there:
+// 200 if they are, and otherwise 503 with a line for each that is not. Its methods may be
+// called concurrently.
+type platforms struct {
+	room  bool   // somebody wants the local room, even if it is the only platform left
+	chats int    // other platforms
+	end   func() // ends the program
+
+	mu     sync.Mutex
+	failed []error // with the name of the platform
+	chat   int     // how many of the other platforms have failed
+	ended  bool
+}
+
+// asksForRoom reports whether the configuration makes something of the local room. By
+// itself it is there for whoever tries the program out.
+func asksForRoom(s bot.Settings) bool {
+	return s.Listen != bot.Defaults.Listen || len(s.Hosts) > 0 || !s.Owner.IsZero()
+}
+
+// stopped takes note that a platform has failed for good. If only a local room is left that
+// nobody asked for, the program ends: whatever looks after it should know.
+func (p *platforms) stopped(platform string, why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failed = append(p.failed, fmt.Errorf("%s: %w", platform, why))
+	if platform != "web" {
+		p.chat++
+	}
+	if p.chat > 0 && p.chat == p.chats && !p.room {
+		p.ended = true
+		p.end()
+	}
+}
+
+// failure returns why the program ends by itself; nil: it does not.
+func (p *platforms) failure() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ended {
+		return nil
+	}
+	return errors.Join(p.failed...)
+}
+
+// ServeHTTP says whether all platforms are there.
+func (p *platforms) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.failed) == 0 {
+		fmt.Fprintln(w, "ready")
+		return
+	}
+	w.WriteHeader(http.StatusServiceUnavailable)
+	fmt.Fprintln(w, errors.Join(p.failed...))
 }
 
 // started logs which configuration and platforms the program uses.
