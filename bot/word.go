@@ -79,6 +79,7 @@ func (b *Bot) ofGame(ctx context.Context, o outbox.Claimed, p *outbox.Post, m ma
 	switch o.Kind {
 	case match.Show:
 		p.Previous, p.Controls, p.Agreed = string(last), controls(m, pos, o.Seq), acceptance(pos) && pos.Over()
+		p.Marked = remarked(pos)
 		several, err := b.several(ctx, o, m)
 		return slices.Concat(caption(m, pos, b.now().UTC(), several), o.Texts), err
 	case match.Notice:
@@ -118,6 +119,21 @@ func acceptance(p *match.Position) bool {
 	}
 	last := p.Lines[len(p.Lines)-1]
 	return last.Seq == len(p.Events) && (last.Turn.Kind == rules.AcceptScore || last.Turn.Kind == rules.NoResult)
+}
+
+// remarked reports whether the last two events are marks of dead stones, or of stones in
+// seki, so that their boards differ in nothing else.
+func remarked(p *match.Position) bool {
+	n := len(p.Lines)
+	if n < 2 {
+		return false
+	}
+	for k, l := range p.Lines[n-2:] {
+		if l.Seq != len(p.Events)-1+k || l.Turn.Kind != rules.MarkDead && l.Turn.Kind != rules.MarkSeki {
+			return false
+		}
+	}
+	return true
 }
 
 // several reports whether there are other games in the place where a board is shown.

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -193,6 +194,74 @@ func TestPrivateMessagesGo(t *testing.T) {
 		c.alice.Press(sure, "Resign").First()
 		if got := c.kept(c.alice, c.room); len(got) != 1 || !strings.HasPrefix(got[0].Content, "See https://discord.com/channels/"+c.guild.ID()+"/"+other.ID()) {
 			t.Errorf("in the channel Alice sees %+v", got)
+		}
+	})
+}
+
+// Each turn of a game, and its last board, is a message of its own, also where the press
+// that made it notifies nobody; dead stones that are marked one after the other change one
+// board.
+func TestPressesKeepTheBoardsBefore(t *testing.T) {
+	inClubBothWays(t, func(t *testing.T, c *club) {
+		thread := c.begin(t)
+		boards := func(want ...string) {
+			t.Helper()
+			c.settle()
+			var lines []string
+			for _, m := range thread.Messages() {
+				if withBoard(m) {
+					line, _, _ := strings.Cut(m.Content, " · ")
+					line, _, _ = strings.Cut(line, "\n")
+					lines = append(lines, line)
+				}
+			}
+			if got := lines[1:]; !slices.Equal(got, want) {
+				t.Errorf("the boards are %q, not %q", got, want)
+			}
+		}
+		press := func(who *discordtest.Person, label string) *discordtest.Interaction {
+			t.Helper()
+			board := thread.Last()
+			for _, m := range thread.Messages() {
+				if withBoard(m) {
+					board = m
+				}
+			}
+			i := who.Press(board, label)
+			if err := i.Refused(); err != nil {
+				t.Fatal(err)
+			}
+			i.First()
+			c.passes(2 * time.Second)
+			return i
+		}
+		marks := func(who *discordtest.Person, chain string) {
+			t.Helper()
+			who.Select(press(who, "Mark dead stones…").Answer(), "", chain).First()
+			c.passes(time.Minute)
+		}
+		c.place(c.alice, thread, "C3")
+		c.place(c.bob, thread, "C4")
+		press(c.alice, "Pass")
+		press(c.bob, "Pass")
+		turns := []string{"1\\. Black C3", "2\\. White C4", "3\\. Black passes", "4\\. White passes"}
+		boards(turns...)
+		marks(c.alice, "C4")
+		turns = append(turns, "Black marks C4 dead")
+		boards(turns...)
+		marks(c.alice, "C3")
+		turns[4] = "Black marks C3 dead"
+		boards(turns...)
+		press(c.alice, "Accept")
+		press(c.bob, "Accept")
+		boards(append(turns, "White accepts the count", "Game 1 is over: Bob wins by 6½, 9 to 2½.")...)
+		if left := controlled(thread); len(left) != 1 {
+			t.Errorf("controls are on %q", left)
+		}
+		for _, who := range []*discordtest.Person{c.alice, c.bob} {
+			if got := c.kept(who, thread); len(got) > 0 {
+				t.Errorf("%s still sees %q", who.Name(), got[0].Content)
+			}
 		}
 	})
 }

@@ -99,8 +99,11 @@ func (d *delivery) build() error {
 // show finds out where the post goes and brings it there.
 func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 	a, p := d.a, d.p
-	if p.Opening != "" {
+	switch {
+	case p.Opening != "":
 		d.p.Replaces = p.Opening
+	case p.Marked && d.x != nil && d.x.onPrivate() && len(p.Notify) == 0: // by the menu of a board
+		d.p.Replaces = p.Previous
 	}
 	if d.at, err = a.place(ctx, p, d.route); err != nil {
 		return "", a.refusedBy(ctx, err, p.Where.Channel, false)
@@ -182,9 +185,6 @@ func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent outb
 	}
 	response := rest.Reply
 	if x.onMessage() && d.p.Replaces == string(receipt(x.in.Channel.ID, x.in.Message.ID)) {
-		response = rest.Update
-	}
-	if x.pressed() && len(d.p.Notify) == 0 && d.p.Kind == match.Show && d.p.Previous == string(receipt(x.in.Channel.ID, x.in.Message.ID)) {
 		response = rest.Update
 	}
 	x.state = answered

@@ -14,9 +14,9 @@
 // outbox. After a second and a half without an answer, a timer defers the interaction
 // ephemerally, and the post goes to the channel as an ordinary message of the bot.
 // Presses of buttons are deferred so that nothing is shown, and refused by an ephemeral
-// follow-up; if the post of a press mentions nobody, it edits the message with the
-// button. A form gets a message or a deferral, which is deleted when the person can see
-// the board. The forms themselves open at once: Discord shows none after a deferral.
+// follow-up. The answer to Join changes the opening; marks of dead stones chosen one after
+// the other change the same board; every other post is a new message. A form gets a
+// message or a deferral, which is deleted when the person can see the board. The forms themselves open at once: Discord shows none after a deferral.
 //
 // Deliver shows all other posts: reminders, posts of other rooms, and those that were
 // left after a crash or a release. Request.Reply, by which a post finds its interaction,
@@ -25,6 +25,9 @@
 // is. The bot's messages have a nonce derived from the post's id, by which Discord
 // recognizes duplicates for some minutes. Later attempts of the outbox look for the
 // message in the channel first.
+//
+// While the token of an interaction lives, its message is changed by that. What a channel
+// has refused, of any kind, it is asked again only for a reason: see refused.go.
 //
 // The outbox stores what has to follow a message: removing controls, adding the picture
 // to a message that was sent without it, updating the status message, ending a deferral.

@@ -322,27 +322,23 @@ func TestAnswersNobodyCouldLookFor(t *testing.T) {
 	})
 }
 
-// A board that was to take the place of one that somebody deletes meanwhile is
-// shown where that was: its thread is there.
+// An opening that somebody deletes while a press is answered by changing it: that the game
+// begins is a message of its own, and so is the board. The person sees no failure.
 func TestDeletedWhileAnswering(t *testing.T) {
-	inClub(t, func(t *testing.T, c *club) {
-		c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("opponent", c.alice))) // so that nobody is called
-		thread := c.room.WaitThread(0)
-		old := c.shows(thread, " to play, for example ")
-		c.recorder.posts = func(p outbox.Post) {
-			if p.Kind == match.Show {
-				old.Delete()
+	eachInClub(t, map[string]discordtest.Fault{"deleted": {Route: "none"}, "and lost": {Route: callbackRoute, Drop: discordtest.BeforeDone}},
+		func(t *testing.T, c *club, fault discordtest.Fault) {
+			opening := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+			c.recorder.posts = func(outbox.Post) { opening.Delete() }
+			c.d.Fault(fault)
+			i := c.bob.Press(opening, "Join")
+			if kind, _ := i.First(); kind != rest.ResponseMessage || i.Failed() {
+				t.Errorf("answered by %d", kind)
 			}
-		}
-		c.d.Fault(discordtest.Fault{Route: callbackRoute, Drop: discordtest.BeforeDone})
-		c.alice.Press(old, "Pass")
-		if m := c.shows(thread, "Black passes"); strings.Contains(m.Content, "was deleted") {
-			t.Errorf("it says %q", m.Content)
-		}
-		if strings.Contains(c.log.String(), "cannot post to a room") || count(c.room.Messages(), withBoard) != 0 {
-			t.Errorf("the thread is taken for gone\n%s", c.d.Transcript())
-		}
-	})
+			c.passes(time.Minute)
+			if begins := count(c.room.Messages(), says("Game 1 begins")); begins != 1 || !withBoard(c.room.Last()) {
+				t.Errorf("said %d times\n%s", begins, c.d.Transcript())
+			}
+		})
 }
 
 // A deferral that gets lost is made once more: what is told later to the person

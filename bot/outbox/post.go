@@ -25,6 +25,7 @@ type Post struct {
 	Under    string      // receipt of the first message of the game, in whose thread this one belongs; empty: none, or Where names the thread
 	Previous string      // receipt of the last post of the kind Show; may be empty. A new board invalidates its controls
 	Agreed   bool        // a board that shows what Previous shows, with the end that both have accepted; Previous may be changed into it
+	Marked   bool        // a board that shows what Previous shows, with other marks of dead stones; Previous may be changed into it
 	Opening  string      // for the notice that a game has begun: receipt of the game's first message, which may be changed to say so; may be empty
 	Begins   string      // for that notice and for the first board: the words of the notice; a platform may put them above the board
 	Joined   bool        // the game was open before it began, so that its first message is older than these two
