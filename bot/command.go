@@ -33,4 +33,5 @@ type Option struct {
 	Rest     bool     // takes all the words that are left: a list of points
 	Choices  []Choice // all there are, if they are few; at most 25
 	Suggest  bool     // Service.Suggest knows what may be meant
+	Whole    bool     // with Rest: it knows that for all the words together, and not for each
 }

@@ -67,7 +67,7 @@ func listHandlers() []handler {
 			{Name: "color", Summary: "The colour you play", Choices: []Choice{{"Black", "black"}, {"White", "white"}, {"Random", "random"}}},
 			{Name: "opponent", Summary: "Who may join; name yourself to play both sides", Type: UserOption},
 			{Name: "hints", Summary: "Estimate the score and suggest what is dead; no: neither", Type: BoolOption},
-			{Name: "clock", Summary: "Time: 3d a turn, fischer 7d+1d max 14d, byoyomi 10d 3x2d …; by default none", Rest: true},
+			{Name: "clock", Summary: "Time: 3d a turn, fischer 7d+1d max 14d, byoyomi 10d 3x2d …; by default none", Rest: true, Suggest: true, Whole: true},
 		}}, change: match.NewGame, noGame: true, opens: true},
 		{Command: Command{"join", everyday, "Take the open seat of a game", []Option{gameOption}}, change: match.Join},
 		{Command: Command{"place", everyday, "Place a stone, or your handicap stones", []Option{
@@ -174,7 +174,7 @@ func listHandlers() []handler {
 			{Name: "language", Summary: "The language here, or with whose:mine for you alone, or default", Choices: languageChoices()},
 			{Name: "whose", Summary: "“mine” for the language, theme and layout that you alone see, “server” for all of its channels",
 				Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}, {"Of the whole server", "server"}}},
-			{Name: "clock", Summary: "The clock of new games, or default", Rest: true},
+			{Name: "clock", Summary: "The clock of new games, or default", Rest: true, Suggest: true, Whole: true},
 		}}, prefer: settings, noGame: true},
 		{Command: Command{"adjudicate", room, "Decide a game that its players cannot end (moderators)", []Option{
 			{Name: "as", Summary: "How", Required: true, Choices: []Choice{{"By the count", "count"}, {"Black wins", "black"}, {"White wins", "white"},

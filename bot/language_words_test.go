@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 )
 
 // In whatever language a game is spoken of, and whenever that changes, what is
@@ -65,6 +66,46 @@ func TestChainsAreSuggestedWithTheirSize(t *testing.T) {
 		must(t, err)
 		if got := k.bot.Suggest(t.Context(), r, "dead", ""); !slices.Contains(got, x.want) {
 			t.Errorf("%s: %+v", x.language, got)
+		}
+	}
+}
+
+// Before anything is typed, points near the last stone are suggested, at first those near the
+// centre; time controls come as a whole, with what they mean.
+func TestWhatIsSuggestedFirst(t *testing.T) {
+	k := newTalk(t)
+	first := func(command, option, typed string, n int) (values []string) {
+		t.Helper()
+		r, err := k.request("ada", command)
+		must(t, err)
+		for _, c := range k.bot.Suggest(t.Context(), r, option, typed)[:n] {
+			values = append(values, c.Value)
+		}
+		return values
+	}
+	k.lines(t, "ada> /new aga 9x9 opponent:me")
+	for _, x := range []struct {
+		line, typed string
+		want        []string
+	}{
+		{"", "", []string{"E5", "E4", "D5", "F5", "E6"}},
+		{"ada> /place C3", "", []string{"C2", "B3", "D3", "C4", "B2"}},
+		{"ada> /pass", "", []string{"C2", "B3", "D3", "C4", "B2"}},
+		{"", "h", []string{"H1", "H2", "H3"}},
+	} {
+		if x.line != "" {
+			k.lines(t, x.line)
+		}
+		if got := first("/place", "at", x.typed, len(x.want)); !slices.Equal(got, x.want) {
+			t.Errorf("after %q and %q: %q, not %q", x.line, x.typed, got, x.want)
+		}
+	}
+	if got := first("/new", "clock", "fischer 7", 1); got[0] != "fischer 7d+1d max 14d" {
+		t.Errorf("clocks: %q", got)
+	}
+	for _, typed := range first("/new", "clock", "", 12) {
+		if _, err := clock.Parse(typed); err != nil {
+			t.Errorf("%s: %v", typed, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -14,6 +15,11 @@ import (
 
 // maxChoices is how many suggestions a platform can show.
 const maxChoices = 25
+
+// usualClocks are the time controls that are suggested, one of each kind for games of an hour
+// and of weeks.
+var usualClocks = []string{"3d", "1d", "7d", "fischer 7d+1d max 14d", "byoyomi 10d 3x2d", "canadian 10d 15/5d", "absolute 30d",
+	"fischer 20m+1m", "byoyomi 30m 5x1m", "canadian 30m 20/10m", "absolute 1h", "none"}
 
 // Suggest returns choices for an option that is being typed; see [Service].
 func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []Choice {
@@ -54,6 +60,12 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 		}
 		for _, m := range ms {
 			all = append(all, Choice{s.mine.Say(say("game.choice", strconv.Itoa(m.Number))) + ": " + rulesetID(m), strconv.Itoa(m.Number)})
+		}
+	case option == "clock":
+		for _, typed := range usualClocks {
+			if c, err := clock.Parse(typed); err == nil {
+				all = append(all, Choice{s.mine.Say(c.Text()), typed})
+			}
 		}
 	case option == "at" || option == "dead" || option == "points":
 		prefix = match.TidyPoints(prefix)
@@ -109,7 +121,11 @@ func (b *Bot) points(ctx context.Context, r Request, h handler, by match.PersonI
 	board := g.Board()
 	seen := map[rules.Point]bool{}
 	var out []Choice
-	for _, p := range board.Points() {
+	points := board.Points()
+	if option == "at" && prefix == "" {
+		byDistance(points, lastPoint(pos))
+	}
+	for _, p := range points {
 		name := p.String()
 		if option == "at" {
 			// Only points that begin with the prefix: to try a point is to try a turn.
@@ -131,4 +147,30 @@ func (b *Bot) points(ctx context.Context, r Request, h handler, by match.PersonI
 		}
 	}
 	return out
+}
+
+// lastPoint returns the point of the last stone that was placed, or else an empty one near
+// the centre of the board.
+func lastPoint(pos *match.Position) rules.Point {
+	for _, l := range slices.Backward(pos.Lines) {
+		if l.Turn.Kind == rules.Place {
+			return l.Turn.At
+		}
+	}
+	board := pos.Game.Board()
+	w, h := board.Size()
+	p, err := rules.ParsePoint(match.Example(board.Rows()), w, h)
+	if err != nil { // the board has no empty point
+		return rules.Point{}
+	}
+	return p
+}
+
+// byDistance sorts points by how far they are from one.
+func byDistance(points []rules.Point, from rules.Point) {
+	far := func(p rules.Point) int {
+		x, y := int(p.X)-int(from.X), int(p.Y)-int(from.Y)
+		return x*x + y*y
+	}
+	slices.SortStableFunc(points, func(a, b rules.Point) int { return far(a) - far(b) })
 }

@@ -233,7 +233,7 @@ func (a *Adapter) typing(ctx context.Context, x *pendingInteraction) {
 		known, _ := findOption(a.service.Commands(), r.Command, o.Name)
 		delete(r.Args, o.Name)
 		prefix, head := o.Text, ""
-		if known.Rest { // the last of several words
+		if known.Rest && !known.Whole { // the last of several words
 			at := strings.LastIndexAny(prefix, " ,;") + 1
 			head, prefix = prefix[:at], prefix[at:]
 		}

@@ -293,7 +293,7 @@ func TestLostAnswersWhereItCanOnlyAnswer(t *testing.T) {
 		c.d.Fault(fault)
 		eve.Press(board, "Pass")
 		c.shows(street, "Black passes")
-		if boards, begins := count(street.Messages(), withBoard), count(street.Messages(), says("Game 1 begins")); boards != 1 || begins != 1 {
+		if boards, begins := count(street.Messages(), withBoard), count(street.Messages(), says("Game 1 begins")); boards != 2 || begins != 1 {
 			t.Errorf("%d boards, said %d times\n%s", boards, begins, c.d.Transcript())
 		}
 		if strings.Contains(c.log.String(), "cannot post to a room") {

@@ -62,8 +62,11 @@ func (a *Adapter) readMessage(raw json.RawMessage) func() {
 	}
 	m.Author.Nick = m.Member.Nick
 	m.Content, m.mentions = unaddressed(m.Content, "<@"+a.self+">", "<@!"+a.self+">")
-	if _, _, ok := bot.BareTurn(m.Content); !ok && !m.mentions && len(m.Roles) == 0 {
-		return nil
+	if _, _, turn := bot.BareTurn(m.Content); !turn {
+		m.mentions = m.mentions || m.Guild == "" && m.Content != "" // what is written to the bot alone is for it
+		if !m.mentions && len(m.Roles) == 0 {
+			return nil
+		}
 	}
 	return func() { a.takeMessage(m) }
 }
@@ -131,7 +134,7 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 		var step, here bool
 		var problem error
 		r.Command, r.Args, step, problem = bot.Addressed(m.Content)
-		if _, _, turn := bot.BareTurn(m.Content); !turn { // elsewhere it is chat
+		if _, _, turn := bot.BareTurn(m.Content); !turn { // elsewhere it is chat, except a call for help
 			err := tried(ctx, func() (err error) {
 				answer.Lang, here, err = a.service.Here(ctx, r)
 				return err
@@ -139,11 +142,14 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 			if err != nil {
 				a.log.Error("message not read", "message", m.ID, "error", err)
 			}
-			if !here {
+			if !here && (r.Command != "help" || problem != nil) {
 				return
 			}
 		}
 		answer.Text = a.advice(answer.Lang, r.Command, step, problem)
+		if !here && r.Command == "help" {
+			answer.Text = bot.Translated(answer.Lang, wordOpen, bot.Mention{Command: "new"}.Mark(), bot.Mention{Command: "help"}.Mark())
+		}
 		if m.hidden {
 			answer.Text = bot.Translated(answer.Lang, wordRole)
 		}

@@ -111,10 +111,13 @@ func TestAddressed(t *testing.T) {
 			}
 		}
 		c.recorder.take()
-		for _, chat := range []string{"help", "score", "hello"} {
+		for _, chat := range []string{"score", "hello", "C3 is good"} {
 			if got := c.write(c.bob, c.room, c.at(chat)); got != c.at(chat) {
 				t.Errorf("%q without a game is answered %q", chat, got)
 			}
+		}
+		if got := c.write(c.bob, c.room, c.at("help!")); !strings.HasPrefix(got, "Open a game with </new:") {
+			t.Errorf("a call for help without a game is answered %q", got)
 		}
 		if asked := c.recorder.take(); len(asked) > 0 {
 			t.Errorf("the bot was asked %v", asked)
@@ -270,6 +273,20 @@ func TestTypedDirectly(t *testing.T) {
 		c.ok(c.alice.Slash(dm, "new", opt("size", "5x5"), opt("opponent", c.alice)))
 		c.write(c.alice, dm, "C3")
 		c.shows(dm, "Black C3")
+		if got := c.write(c.alice, dm, "hello"); !strings.HasPrefix(got, "I did not understand that.") {
+			t.Errorf("“hello” is answered %q", got)
+		}
+		c.write(c.alice, dm, "undo, please")
+		if count(dm.Messages(), says("takes back the last turn")) != 1 {
+			t.Errorf("nothing is taken back\n%s", c.d.Transcript())
+		}
+		other := c.bob.DM()
+		if got := c.write(c.bob, other, "hello"); got != "hello" {
+			t.Errorf("“hello” without a game is answered %q", got)
+		}
+		if got := c.write(c.bob, other, "Help"); !strings.HasPrefix(got, "Open a game with </new:") {
+			t.Errorf("“Help” without a game is answered %q", got)
+		}
 	})
 }
 

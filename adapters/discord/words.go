@@ -34,6 +34,7 @@ const (
 	wordUnclear     = "I did not understand that. Mention me with a point to move, such as C3, or with pass, undo, accept or resign. {0} lists the commands."
 	wordRole        = "You mentioned my role, and Discord does not show me what such messages say. Mention me instead, not the role with my name."
 	wordHelp        = "Mention me with a point to move, such as C3, or with pass, undo, accept or resign. {0} lists the commands."
+	wordOpen        = "Open a game with {0}. {1} lists the commands."
 	wordUse         = "Please use {0} for that."
 	wordType        = "To move, use {0} or type a point: {1}"
 	wordLocked      = "Done, but I may not show it: the thread of the game is locked. A moderator can unlock it. Until then, {0} shows you the game."
