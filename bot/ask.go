@@ -271,7 +271,7 @@ type task struct {
 	place     place                          // of the match, or of the request
 	who       map[match.PersonID]outbox.User // the players and the person asking
 	epoch     int                            // of the cache, when the position was looked up
-	games     int                            // unfinished ones in the room of the request; 0: not known
+	games     int                            // unfinished ones in the room of the request, 2 for more; 0: not known
 }
 
 // decide decides what the request changes.
@@ -374,6 +374,7 @@ func (b *Bot) commit(ctx context.Context, step *match.Step, in *task, r Request)
 		return b.outbox.Take(ctx, step, nil), nil
 	}
 	b.cache.keep(step.Match.ID, step.After, in.epoch)
+	b.cache.changed(*step.Match)
 	return b.outbox.Take(ctx, step, &situation{*step.Match, step.After, in.place, in.who, b.now(), in.games}), nil
 }
 
@@ -385,7 +386,7 @@ type situation struct {
 	place place // where the match is played
 	who   map[match.PersonID]outbox.User
 	at    time.Time
-	games int // unfinished ones in its room before the step; 0: not known
+	games int // unfinished ones in its room before the step, 2 for more; 0: not known
 }
 
 // fresh is how long a situation is used.

@@ -116,6 +116,12 @@ func (b *Bot) playedIn(ctx context.Context, r Request, by match.PersonID) (m mat
 	if r.Where.Thread == "" && !r.Flat {
 		return m, false, nil
 	}
+	if id := b.cache.last(r.Where); r.Flat && id != "" {
+		m, err = b.store.Header(ctx, id)
+		if err == nil && m.State == match.Going && m.ToMove == by || err != nil && !errors.Is(err, ErrNotFound) {
+			return m, err == nil, err
+		}
+	}
 	ms, err := b.store.Matches(ctx, Query{Where: r.Where, Player: by, States: []match.State{match.Going}, Limit: b.games.look()})
 	if err != nil || len(ms) == 0 || len(ms) > 1 && !r.Flat {
 		return m, false, err

@@ -23,8 +23,12 @@ type cache struct {
 	weight int        // of what is kept
 	used   *list.List // of *cachedGame, the last used first
 	games  map[match.GameID]*list.Element
-	epoch  int // grows when everything is dropped
+	epoch  int                         // grows when everything is dropped
+	newest map[match.Room]match.GameID // the game of a channel that was changed last
 }
+
+// maxNewest is for how many channels a cache knows the game that was changed last.
+const maxNewest = 10_000
 
 // A cachedGame holds the last positions of a game, the newest first, because the
 // next turn may come before the posts of the last one are worded and its picture is
@@ -66,7 +70,7 @@ const (
 )
 
 func newCache() *cache {
-	return &cache{most: cachedWeight, used: list.New(), games: map[match.GameID]*list.Element{}}
+	return &cache{most: cachedWeight, used: list.New(), games: map[match.GameID]*list.Element{}, newest: map[match.Room]match.GameID{}}
 }
 
 func (g *cachedGame) weight() int {
@@ -221,6 +225,24 @@ func (c *cache) clear() {
 	c.weight = 0
 	c.used.Init()
 	clear(c.games)
+	clear(c.newest)
+}
+
+// changed notes which game of a channel was changed last.
+func (c *cache) changed(m match.Match) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.newest) >= maxNewest {
+		clear(c.newest)
+	}
+	c.newest[m.Where.WithoutThread()] = m.ID
+}
+
+// last returns the game of a channel that was changed last, or "" if that is not known.
+func (c *cache) last(channel match.Room) match.GameID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.newest[channel]
 }
 
 // position returns the position of a match after event seq. Its error may be

@@ -15,8 +15,8 @@ import (
 // choose finds the game that a request is about: the one it numbers, the one of
 // its thread, the only one here in which the person is to move or plays, the
 // only one here. If that leaves several it takes the one that was changed last where there
-// are no threads, or asks which, by a refusal. Games is how many
-// are unfinished here, 0 if it did not look.
+// are no threads, or asks which, by a refusal. Games is how many are unfinished here, 2 for
+// more, 0 if it did not look.
 func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonID) (m match.Match, games int, refusal *match.Reply, err error) {
 	refuse := func(t Text) (match.Match, int, *match.Reply, error) {
 		return match.Match{}, 0, &match.Reply{Texts: []Text{t}, Private: true, Refused: true}, nil
@@ -50,11 +50,36 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonI
 			return m, 0, nil, err
 		}
 	}
-	here, err := b.store.Matches(ctx, Query{Where: where, States: []match.State{match.Open, match.Going, match.Sandbox}, Limit: b.games.look()})
+	// A room may have many games, and is asked for two: one is all that there are.
+	here, err := b.store.Matches(ctx, Query{Where: where, States: unfinished, Limit: 2, Any: true})
 	if err != nil {
 		return match.Match{}, 0, nil, err
 	}
-	for i, candidate := range candidates(h, by) {
+	games = len(here)
+	flat, listed := r.Flat && !slices.Contains(asksWhich, h.Name), games < 2
+	if flat && !listed {
+		if m, found, err := b.newest(ctx, where, h, by); found || err != nil {
+			return m, games, nil, err
+		}
+	}
+	// Most people play in few of the games of a room, so all of these are listed only if
+	// theirs leave no candidate.
+	list := func(who match.PersonID) ([]match.Match, error) {
+		return b.store.Matches(ctx, Query{Where: where, Player: who, States: unfinished, Limit: b.games.look()})
+	}
+	conditions := candidates(h, by)
+	for i, candidate := range conditions {
+		switch {
+		case listed:
+		case i == 0 && h.Name != "join" && h.Name != "decline": // these may be about games in which they do not play
+			here, err = list(by)
+		case i == 0 || i == len(conditions)-1:
+			here, err = list("")
+			listed = true
+		}
+		if err != nil {
+			return match.Match{}, 0, nil, err
+		}
 		ms := filter(here, func(m match.Match) bool { return (m.State != match.Sandbox || m.Opener == by) && candidate(m) })
 		if len(ms) > 1 {
 			if ms, err = b.able(ctx, ms, h, by); err != nil {
@@ -62,10 +87,10 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonI
 			}
 		}
 		switch {
-		case len(ms) > 1 && r.Flat && i < 2 && !slices.Contains(asksWhich, h.Name):
-			return ms[0], len(here), nil, nil // whose board was shown last
+		case len(ms) > 1 && flat && i < 2:
+			return ms[0], games, nil, nil // whose board was shown last
 		case len(ms) == 1:
-			return ms[0], len(here), nil, nil
+			return ms[0], games, nil, nil
 		case len(ms) > 1 && h.toMove && i == 1: // they play in all of them
 			return refuse(say("not.your.turn.any"))
 		case len(ms) > 1:
@@ -105,22 +130,36 @@ func candidates(h handler, by match.PersonID) []func(match.Match) bool {
 	return []func(match.Match) bool{mine, every}
 }
 
+// unfinished are the states of games that commands may be about without a number.
+var unfinished = []match.State{match.Open, match.Going, match.Sandbox}
+
+// newest returns the game of a channel that was changed last, if it is of those that
+// somebody most likely means: then it comes first of them, however many there are.
+func (b *Bot) newest(ctx context.Context, channel match.Room, h handler, by match.PersonID) (m match.Match, found bool, err error) {
+	id := b.cache.last(channel)
+	if id == "" {
+		return m, false, nil
+	}
+	m, err = b.store.Header(ctx, id)
+	if errors.Is(err, ErrNotFound) {
+		return m, false, nil
+	}
+	if err != nil || !slices.Contains(unfinished, m.State) || m.State == match.Sandbox && m.Opener != by || !candidates(h, by)[0](m) {
+		return m, false, err
+	}
+	found, err = b.can(ctx, m, h, by)
+	return m, found, err
+}
+
 // able leaves of several games those that can take a command now; all, if none can.
 func (b *Bot) able(ctx context.Context, ms []match.Match, h handler, by match.PersonID) ([]match.Match, error) {
 	var out []match.Match
 	for _, m := range ms {
-		is, known := stateOf[h.Name]
-		if !known {
-			if !h.seated || m.State != match.Open {
-				out = append(out, m)
-			}
-			continue
-		}
-		p, err := b.position(ctx, m, m.Seq)
-		if err != nil && !errors.Is(err, errNotReplayed) {
+		can, err := b.can(ctx, m, h, by)
+		if err != nil {
 			return nil, err
 		}
-		if err != nil || is(m, p, by) {
+		if can {
 			out = append(out, m)
 		}
 	}
@@ -128,6 +167,19 @@ func (b *Bot) able(ctx context.Context, ms []match.Match, h handler, by match.Pe
 		return ms, nil
 	}
 	return out, nil
+}
+
+// can reports whether a game can take a command now.
+func (b *Bot) can(ctx context.Context, m match.Match, h handler, by match.PersonID) (bool, error) {
+	is, known := stateOf[h.Name]
+	if !known {
+		return !h.seated || m.State != match.Open, nil
+	}
+	p, err := b.position(ctx, m, m.Seq)
+	if errors.Is(err, errNotReplayed) {
+		return true, nil
+	}
+	return err == nil && is(m, p, by), err
 }
 
 // stateOf reports, of commands that are for games of a certain state alone, whether a game

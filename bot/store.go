@@ -56,7 +56,8 @@ type Query struct {
 	Player match.PersonID
 	States []match.State
 	Number int
-	Limit  int // 0: 100
+	Limit  int  // 0: 100
+	Any    bool // in any order, where it only matters whether there are any
 }
 
 // A Store keeps all data. Its methods may be called concurrently. What a method
@@ -96,7 +97,8 @@ type Store interface {
 	// after an id, at most limit: those of a platform, or only of a server of it, or
 	// of all platforms for "".
 	Running(ctx context.Context, platform, server string, after match.GameID, limit int) ([]match.GameID, error)
-	// Matches returns the matches that a query selects, the last changed first.
+	// Matches returns the matches that a query selects, the last changed first. With Any
+	// its cost depends on the limit, and not on the number of matches.
 	Matches(ctx context.Context, q Query) ([]match.Match, error)
 	// Commit stores a step, or returns ErrConflict and stores nothing. It sets the
 	// Number of s.Match if the match is new.

@@ -141,7 +141,7 @@ func (b *Bot) several(ctx context.Context, o outbox.Claimed, m match.Match) (boo
 	if s := b.recent(o); s != nil && s.games > 0 {
 		return s.games > 1, nil
 	}
-	ms, err := b.store.Matches(ctx, Query{Where: m.Where, States: []match.State{match.Open, match.Going, match.Sandbox}, Limit: 2})
+	ms, err := b.store.Matches(ctx, Query{Where: m.Where, States: []match.State{match.Open, match.Going, match.Sandbox}, Limit: 2, Any: true})
 	return slices.ContainsFunc(ms, func(o match.Match) bool { return o.ID != m.ID }), err
 }
 

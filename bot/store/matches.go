@@ -128,5 +128,8 @@ func matchesQuery(q bot.Query) (query string, args []any) {
 	if limit <= 0 {
 		limit = 100
 	}
-	return query + " ORDER BY g.changed DESC, c.number DESC, g.id LIMIT " + arg(limit), args
+	if !q.Any {
+		query += " ORDER BY g.changed DESC, c.number DESC, g.id"
+	}
+	return query + " LIMIT " + arg(limit), args
 }
