@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"image"
 	"slices"
 	"strconv"
@@ -113,20 +114,20 @@ func (l *displayList) boardOf(g *grid, s *Scene) {
 	for _, p := range s.Ko {
 		stamp(p, g.ko)
 	}
-	marked := l.marks(g, s, stamp)
-	if s.Last != nil && !marked {
-		stamp(*s.Last, g.last[s.at(*s.Last)])
+	last := cmp.Or(s.Last, s.Newest)
+	if marked := l.marks(g, s, last, stamp); last != nil && !marked {
+		stamp(*last, g.last[s.at(*last)])
 	}
 }
 
 // marks draws the marks of a diagram, and reports whether one lies on the last
 // stone, which then needs no other.
-func (l *displayList) marks(g *grid, s *Scene, stamp func(rules.Point, *sprite)) (onLast bool) {
+func (l *displayList) marks(g *grid, s *Scene, last *rules.Point, stamp func(rules.Point, *sprite)) (onLast bool) {
 	for _, m := range s.Marks {
 		if !s.has(m.At) || !g.view.has(m.At) {
 			continue
 		}
-		onLast = onLast || s.Last != nil && m.At == *s.Last
+		onLast = onLast || last != nil && m.At == *last
 		color := s.at(m.At)
 		if m.Kind != Label {
 			stamp(m.At, g.shapes[m.Kind][color])

@@ -98,6 +98,21 @@ func table(g *rules.Game) int {
 	return n
 }
 
+// newest returns the point of the last stone that was placed, or nil if it does not
+// stand any more or there is none.
+func newest(g *rules.Game) *rules.Point {
+	board := g.Board()
+	for _, t := range slices.Backward(g.Log()) {
+		if t.Kind == rules.Place {
+			if board.At(t.At) != t.By {
+				return nil
+			}
+			return &t.At
+		}
+	}
+	return nil
+}
+
 func (s *Scene) setBoard(g, before *rules.Game) {
 	board := g.Board()
 	was := board
@@ -108,6 +123,8 @@ func (s *Scene) setBoard(g, before *rules.Game) {
 	if any && last.Kind == rules.Place {
 		at := last.At
 		s.Last = &at
+	} else if g.Phase() == rules.Playing {
+		s.Newest = newest(g)
 	}
 	for _, p := range g.Taken() {
 		c := was.At(p)

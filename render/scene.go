@@ -16,8 +16,12 @@ type Scene struct {
 	Board []string
 	// View is the part of the board that is shown; the zero value is all of it.
 	View View
-	// Last is the point of the last placement.
+	// Last is the point of the last turn, if that was a placement.
 	Last *rules.Point
+	// Newest is the point of the last placement where the turns after it placed
+	// nothing, while play goes on and its stone stands: somebody who comes back after
+	// a pass sees where the opponent had played.
+	Newest *rules.Point
 	// Ghosts are the stones that the last turn took.
 	Ghosts []Stone
 	// Dead are stones marked or agreed to be dead, or suggested to be.

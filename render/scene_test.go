@@ -81,6 +81,16 @@ func TestDeltasAndGhosts(t *testing.T) {
 	if r := row(t, s, "Komi"); !r.Black.Blank || r.White.Value != 15 {
 		t.Errorf("komi %+v", r)
 	}
+	// After a pass the stone placed last is still marked, while it stands and play goes on.
+	for turns, want := range map[string]string{"E5 pass": "E5", "E5 D4 pass": "D4", "A2 A1 B1x pass": "B1", "B1 A1 A2x pass": "A2", "pass": "", "E5 pass pass": "", "E5": ""} {
+		got := ""
+		if s := Of(play(t, "aga", k(9, 9, 15), turns), Names{}); s.Newest != nil {
+			got = s.Newest.String()
+		}
+		if got != want {
+			t.Errorf("after %s %q is marked, want %q", turns, got, want)
+		}
+	}
 	// The stone that a suicide takes along was not there before.
 	g = play(t, "tromp-taylor", k(5, 5, 0), "A1 B2 C5 A3 D5 C1 A2 E5 B1")
 	s = Of(g, Names{})
