@@ -84,6 +84,58 @@ func roomOf(r outbox.Receipt) id.RoomID {
 	return room
 }
 
+// leftBehind is the data of decorations that take away what the messages of a game offer in
+// a room that has moved. If the upgrade lets the bot write there no longer, they stay.
+const leftBehind = "left behind"
+
+// leaves returns what follows the first board of a game in another room than the one
+// before: in the old room its last board and its root offer nothing any more.
+func (a *Adapter) leaves(ctx context.Context, old id.RoomID, p outbox.Post) ([]outbox.Owes, error) {
+	owes := []outbox.Owes{{Kind: outbox.Clear, Key: leftBehind + " " + p.Previous, Target: outbox.Receipt(p.Previous), Data: leftBehind}}
+	root := p.Under
+	if again, err := a.queue.marked(ctx, "goes on", p.Under+" "+old.String()); err != nil {
+		return nil, err
+	} else if again != "" {
+		root = receipt(old, id.EventID(again))
+	}
+	if room, _ := readReceipt(root); room == old && !a.room(old).direct() {
+		owes = append(owes, outbox.Owes{Kind: outbox.Header, Key: root, Target: outbox.Receipt(root), Data: leftBehind})
+	}
+	for _, on := range []string{p.Previous, root} {
+		more, err := a.reactions(ctx, p.Where, outbox.Receipt(on), nil)
+		if err != nil {
+			return nil, err
+		}
+		owes = append(owes, more...)
+	}
+	return owes, nil
+}
+
+// leave takes away what a board offers in a room that has moved.
+func (a *Adapter) leave(ctx context.Context, dev *device.Device, at id.RoomID, board id.EventID, p outbox.Post) error {
+	e, err := a.event(ctx, dev, at, board)
+	if err != nil {
+		return err
+	}
+	if e, err = a.opened(ctx, dev, at, e); err != nil || e == nil {
+		return err
+	}
+	lang, err := a.languageFor(ctx, "", p.Where.Channel)
+	if err != nil {
+		return err
+	}
+	e.Type.Class = event.MessageEventType
+	if err := e.Content.ParseRaw(event.EventMessage); err != nil && !errors.Is(err, event.ErrContentAlreadyParsed) {
+		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
+	}
+	m, ok := e.Content.Parsed.(*event.MessageEventContent)
+	if !ok {
+		return outbox.ErrGone
+	}
+	_, err = a.sendOnce(ctx, dev, at, message.Edit(message.WithoutControls(m, lang), board), leftBehind+" "+board.String(), p.Attempt > 1)
+	return err
+}
+
 // reactions returns what a message owes whose controls are to be its reactions: those that
 // it lacks come, and all others of the bot's go.
 func (a *Adapter) reactions(ctx context.Context, where match.Room, on outbox.Receipt, controls []match.Control) ([]outbox.Owes, error) {
@@ -120,7 +172,7 @@ func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Pos
 	if notice, ok := strings.CutPrefix(p.Data, allPosts); ok && p.Kind == outbox.Clear {
 		return nil, botError(a.erase(ctx, dev, at, on, notice, p))
 	}
-	if p.Kind == outbox.Clear { // those that are still to come are moot
+	if p.Kind == outbox.Clear && p.Data != leftBehind { // those that are still to come are moot
 		service, _ := a.theService()
 		if err := service.Done(ctx, p.Where, outbox.Reaction, p.Replaces); err != nil {
 			return nil, err
@@ -134,12 +186,14 @@ func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Pos
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
-	switch p.Kind {
-	case outbox.Header:
+	switch {
+	case p.Kind == outbox.Clear && p.Data == leftBehind:
+		err = a.leave(ctx, dev, at, on, p)
+	case p.Kind == outbox.Header:
 		owes, err = a.header(ctx, dev, at, on, p)
-	case outbox.Reaction, outbox.Clear:
+	case p.Kind == outbox.Reaction, p.Kind == outbox.Clear:
 		err = a.react(ctx, dev, at, on, p)
-	case outbox.Attach:
+	case p.Kind == outbox.Attach:
 		err = a.attach(ctx, dev, at, p)
 	}
 	if refusedBy(err) && !errors.As(err, new(errClosed)) {
@@ -167,6 +221,10 @@ func (a *Adapter) header(ctx context.Context, dev *device.Device, at id.RoomID, 
 	if removed {
 		return a.newRoot(ctx, dev, at, root, c, p)
 	}
+	key := fmt.Sprintf("root %s %d", root, p.Seq)
+	if p.Data == leftBehind {
+		c.Controls, key = nil, "root "+leftBehind+" "+root.String()
+	}
 	if room, notice := readReceipt(p.Data); notice != "" {
 		words, err := a.words(ctx, dev, room, notice, p.Attempt)
 		if err != nil {
@@ -174,7 +232,7 @@ func (a *Adapter) header(ctx context.Context, dev *device.Device, at id.RoomID, 
 		}
 		c.Text, c.Controls = strings.TrimSpace(first+"\n"+words), nil
 	}
-	_, err = a.sendOnce(ctx, dev, at, message.Edit(message.Text(c), root), fmt.Sprintf("root %s %d", root, p.Seq), p.Attempt > 1)
+	_, err = a.sendOnce(ctx, dev, at, message.Edit(message.Text(c), root), key, p.Attempt > 1)
 	return nil, err
 }
 

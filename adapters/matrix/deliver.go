@@ -181,6 +181,13 @@ func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, ro
 	if err != nil {
 		return "", nil, err
 	}
+	if room, _ := readReceipt(p.Previous); isBoard(p) && room != "" && room != at {
+		left, err := a.leaves(ctx, room, p)
+		if err != nil {
+			return "", nil, err
+		}
+		more = append(more, left...)
+	}
 	return words, append(owes, more...), nil
 }
 

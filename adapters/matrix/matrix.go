@@ -34,6 +34,9 @@
 // sent the homeserver is asked whether the room is encrypted, and if it does
 // not say, nothing is sent.
 //
+// A room that refuses what the bot sends is sent hardly anything more until there is a
+// reason (refused.go), because the homeserver counts refusals like everything else.
+//
 // A room that is upgraded keeps its games: the bot knows a room by the id that
 // it had first (rooms.go).
 package matrix

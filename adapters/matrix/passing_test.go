@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -124,6 +125,51 @@ func TestBoardWhileTheRoomMoves(t *testing.T) {
 		anna.at = to
 		anna.reads("1. Black C3")
 	})
+}
+
+// Where a room has moved its messages offer nothing any more, if the bot may still write
+// there; the board itself stays.
+func TestMovedRoomOffersNothing(t *testing.T) {
+	for name, direct := range map[string]bool{"thread": false, "direct": true} {
+		t.Run(name, func(t *testing.T) {
+			inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+				c := lively(t, s)
+				c.start()
+				var anna *guest
+				root := id.EventID("")
+				if direct {
+					anna = c.room(matrixtest.Room{Direct: true}, "Anna")[0]
+					anna.asks("", "!new two-button 5x5 opponent:me")
+				} else {
+					g := c.begins("two-button 5x5")
+					anna, root = g.black, g.root
+				}
+				anna.asks(root, "!place C3")
+				board := anna.reads("1. Black C3")
+				c.settled()
+				old := anna.at
+				anna.at = anna.moves()
+				anna.reads("1. Black C3")
+				c.settled()
+				caughtUp(anna.Player, old)
+				v := anna.View(old)
+				left := v.Message(board.ID)
+				if want := strings.Split(board.Text(), "\nYou can: ")[0]; left.Picture == nil || left.Picture.URL != board.Picture.URL || left.Text() != want || !strings.Contains(left.Body, "A B C D E") {
+					t.Errorf("the old board says %q, not %q: %+v", left.Text(), want, left.Picture)
+				}
+				offering := []*matrixtest.Message{left}
+				if !direct {
+					offering = append(offering, v.Message(root))
+				}
+				for _, m := range offering {
+					if strings.Contains(m.Body+m.HTML, "You can: ") || len(m.Reactions) > 0 {
+						t.Errorf("it offers %q and %v", m.Text(), m.Reactions)
+					}
+				}
+				c.once(anna, old)
+			})
+		})
+	}
 }
 
 // Whatever the bot sends, it sends once, also if each answer of the homeserver is lost,

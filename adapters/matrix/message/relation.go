@@ -3,9 +3,13 @@ package message
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
+	"strings"
 
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // InThread puts a message into the thread of root, or into the room itself if
@@ -45,6 +49,17 @@ func Edit(m *event.MessageEventContent, target id.EventID) *event.MessageEventCo
 		out.Format, out.FormattedBody = "", ""
 		out.Body = cut([]span{{text: out.Body}}, maxFallback)[0].text
 	}
+	return &out
+}
+
+// WithoutControls takes the list of what can be asked for off a message that this package
+// has made in a language.
+func WithoutControls(m *event.MessageEventContent, lang string) *event.MessageEventContent {
+	before, after, _ := strings.Cut(bot.Translated(lang, wordControls, holeBegin), holeBegin)
+	list := regexp.QuoteMeta(before) + "[^\n<]+" + regexp.QuoteMeta(after)
+	out := *m
+	out.Body = regexp.MustCompile(`(?m)(\n|\A)`+list+"$").ReplaceAllString(m.Body, "")
+	out.FormattedBody = regexp.MustCompile(`(<br>|\A)`+list+`(<details>|\z)`).ReplaceAllString(m.FormattedBody, "$2")
 	return &out
 }
 
