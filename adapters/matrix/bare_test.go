@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"maunium.net/go/mautrix/event"
@@ -97,6 +98,30 @@ func TestBareTurns(t *testing.T) {
 			t.Error("a turn out of turn")
 		}
 		c.once(g.black, at)
+	})
+}
+
+// Of several games in a room a reply is about the one whose message it answers, with or
+// without a sign, and it becomes what it is edited into.
+func TestRepliesNameTheGame(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		g := c.begins("two-button 5x5")
+		second := g.another("button 5x5", 2)
+		at, black := g.black.at, g.black
+		last := func(root id.EventID, what string) *matrixtest.Message {
+			t.Helper()
+			return black.AwaitMessage(at, c.user.ID, what, func(m *matrixtest.Message) bool { return m.Thread == root && strings.Contains(m.Text(), what) })
+		}
+		first, other := last(g.root, "to play, for example").ID, last(second, "to play, for example").ID
+		c.dealt(at, black.replies(other, "!place A1"))
+		last(second, "1. Black A1")
+		c.dealt(at, black.replies(first, "B2"))
+		last(g.root, "1. Black B2")
+		c.dealt(at, g.white.Edits(at, g.white.replies(second, "hm"), "C3"))
+		last(second, "2. White C3")
+		c.once(black, at)
 	})
 }
 
