@@ -12,6 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // request is what an interaction asks for, besides its command and arguments.
@@ -46,7 +47,18 @@ func inThread(r *bot.Request, channel, thread string) {
 }
 
 func person(u interaction.User) outbox.User {
-	return outbox.User{Platform: Name, ID: u.ID, Name: u.Name()}
+	return outbox.User{Platform: Name, ID: u.ID, Name: nameOf(u)}
+}
+
+// nameOf returns the name that somebody chose for the server or for Discord, or
+// their username if nothing of those can be seen.
+func nameOf(u interaction.User) string {
+	for _, name := range []string{u.Nick, u.GlobalName} {
+		if text.CleanName(name) != "" {
+			return name
+		}
+	}
+	return u.Username
 }
 
 // commanded puts a slash command or an entry of a menu into a request. It

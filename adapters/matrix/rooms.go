@@ -22,6 +22,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // A room is what is known of one.
@@ -625,7 +626,7 @@ func (a *Adapter) who(ctx context.Context, dev *device.Device, at id.RoomID, use
 			w.Name = p.DisplayName
 		}
 	}
-	if w.Name = strings.TrimSpace(w.Name); w.Name == "" {
+	if w.Name = strings.TrimSpace(w.Name); text.CleanName(w.Name) == "" {
 		w.Name = user.Localpart()
 	}
 	if r := []rune(w.Name); len(r) > maxName {

@@ -26,7 +26,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -83,16 +82,6 @@ type User struct {
 	GlobalName string `json:"global_name"` // chosen
 	Nick       string `json:"-"`           // chosen for this server
 	Bot        bool   `json:"bot"`
-}
-
-// Name is what they are called here.
-func (u User) Name() string {
-	for _, name := range []string{u.Nick, u.GlobalName} {
-		if strings.TrimSpace(name) != "" {
-			return name
-		}
-	}
-	return u.Username
 }
 
 // A Channel is where it was done.

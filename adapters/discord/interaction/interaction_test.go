@@ -40,10 +40,10 @@ func TestCommand(t *testing.T) {
 			t.Errorf("%s is %+v", name, got)
 		}
 	}
-	if u := c.Users["9"]; u.Name() != "Shuwa" {
+	if u := c.Users["9"]; u.GlobalName != "Shuwa" {
 		t.Errorf("opponent %+v", u)
 	}
-	if in.User.ID != "8" || in.User.Name() != "Shusaku" || in.User.Username != "honinbo" || in.May != rest.ManageGuild || in.BotMay != rest.SendMessages {
+	if in.User.ID != "8" || in.User.Nick != "Shusaku" || in.User.Username != "honinbo" || in.May != rest.ManageGuild || in.BotMay != rest.SendMessages {
 		t.Errorf("user %+v, may %b, bot may %b", in.User, in.May, in.BotMay)
 	}
 	if in.Guild != "6" || !in.Channel.IsThread() || in.Channel.Parent != "2" || in.Locale != "de" || in.GuildLocale != "en-GB" {
@@ -98,7 +98,7 @@ func TestMenus(t *testing.T) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	in, err = Parse([]byte(`{` + where + `,"type":2,"data":{"name":"Challenge to Go","type":2,"target_id":"9","resolved":{"users":{"9":{"id":"9","username":"x","global_name":"X"}}}}}`))
-	if err != nil || in.Command.Type != discordgo.UserApplicationCommand || in.Command.Users[in.Command.Target].Name() != "X" {
+	if err != nil || in.Command.Type != discordgo.UserApplicationCommand || in.Command.Users[in.Command.Target].Username != "X" {
 		t.Errorf("%+v, %v", in.Command, err)
 	}
 }
@@ -125,7 +125,7 @@ func TestForm(t *testing.T) {
 func TestElsewhere(t *testing.T) {
 	in, err := Parse([]byte(`{"id":"5","token":"t","application_id":"77","type":2,"context":2,"channel_id":"3","user":{"id":"8","username":"honinbo","global_name":null},
 		"authorizing_integration_owners":{"1":"8"},"data":{"name":"help","type":1}}`))
-	if err != nil || in.Guild != "" || !in.OnlyUser() || in.User.Name() != "honinbo" || in.Channel.ID != "3" {
+	if err != nil || in.Guild != "" || !in.OnlyUser() || in.User.Username != "honinbo" || in.Channel.ID != "3" {
 		t.Errorf("%+v, %v", in, err)
 	}
 	in, _ = Parse([]byte(`{"id":"5","token":"t","type":2,"context":null,"message":null,"channel":null}`))
