@@ -564,7 +564,7 @@ func TestAccessibilityInChromium(t *testing.T) {
 	p.sees("Black to play")
 	p.wait(`!!document.querySelector('#log figure')`)
 	for _, want := range []struct{ role, name string }{
-		{"combobox", "Message"}, {"combobox", "Seat"}, {"log", "Messages"}, {"checkbox", "Change seat after each turn"},
+		{"textbox", "Message"}, {"combobox", "Seat"}, {"log", "Messages"}, {"checkbox", "Change seat after each turn"},
 		{"button", "Send"}, {"link", "Skip to the message box"}, {"button", "Full size"},
 	} {
 		tree, err := chromedp.Call(p.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})

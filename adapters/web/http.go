@@ -30,7 +30,8 @@ import (
 // Limits on requests.
 const (
 	maxBody   = 64 << 10
-	maxText   = 1000 // characters of what is typed
+	maxUpload = 2*match.MaxDiagram + maxBody // a record as JSON: its line breaks take twice the room, and a file a third more
+	maxText   = 1000                         // characters of what is typed
 	askTime   = 30 * time.Second
 	drainTime = 9 * time.Second // of the ten that the program has
 )
@@ -256,11 +257,18 @@ type submission struct {
 	Text    string            `json:"text"`
 	Command string            `json:"command"`
 	Args    map[string]string `json:"args"`
+	File    *upload           `json:"file"` // the diagram or record of the command in Text
 
 	lang    string // of the browser
 	browser string // hash of its secret
 	client  client // whose limits count; without a secret if the browser has only now been given one
 	owner   bool   // somebody gave the owner token in it
+}
+
+// An upload is a file as it is: a record need not be in UTF-8.
+type upload struct {
+	Name string `json:"name"`
+	Data []byte `json:"data"`
 }
 
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
@@ -284,10 +292,14 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 		slowDown(w, sub.lang, wait, others)
 		return
 	}
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&sub); err != nil {
+	limit := int64(maxBody)
+	if r.ContentLength > limit { // which was counted; of a length that is unknown nothing was
+		limit = maxUpload
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit)).Decode(&sub); err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
-			http.Error(w, "That is too long.", http.StatusRequestEntityTooLarge)
+			http.Error(w, bot.Translated(sub.lang, wordTooLarge, strconv.Itoa(match.MaxDiagram>>20)), http.StatusRequestEntityTooLarge)
 			return
 		}
 		http.Error(w, "That cannot be read.", http.StatusBadRequest)
@@ -336,9 +348,6 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	if noSeat != "" {
 		return s.refusal(bot.Translated(lang(), noSeat)), nil
 	}
-	if utf8.RuneCountInString(sub.Text) > maxText {
-		return s.refusal(bot.Translated(lang(), wordTooLong, strconv.Itoa(maxText))), nil
-	}
 	line := match.Typed{Room: channel, From: who.Name, Text: cleanText(sub.Text), At: s.cfg.Now()}
 	req := request(who)
 	req.ID, req.Moderator, req.Lang = platform+":"+sub.ID, sub.owner, sub.lang
@@ -360,6 +369,19 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 			return s.refusal(bot.Translated(lang(), wordSlash)), nil
 		case err != nil && !errors.Is(err, bot.ErrNotACommand):
 			return s.refusal(bot.Explain(err, lang())), nil
+		}
+		diagram := diagramOption(commands, req.Command)
+		length := utf8.RuneCountInString(sub.Text)
+		switch {
+		case length > maxText && diagram == "":
+			return s.refusal(bot.Translated(lang(), wordTooLong, strconv.Itoa(maxText))), nil
+		case length > maxText: // everybody reads what was made of it
+			line.Text = fmt.Sprintf("/%s … (%d)", req.Command, length)
+		case sub.File != nil && (diagram == "" || req.Args[diagram] != ""):
+			return s.refusal(bot.Translated(lang(), wordFileAlone)), nil
+		case sub.File != nil:
+			req.Args[diagram] = string(sub.File.Data)
+			line.Text += " (" + bot.CleanName(sub.File.Name) + ")"
 		}
 	}
 	why, err := s.admit(ctx, who, sub.browser, sub.client)
@@ -445,6 +467,19 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	return a, err
 }
 
+// diagramOption returns the option of a command that takes a diagram or record; empty: it
+// has none.
+func diagramOption(commands []bot.Command, name string) string {
+	if c, ok := bot.FindCommand(commands, name); ok {
+		for _, o := range c.Options {
+			if o.Type == bot.DiagramOption {
+				return o.Name
+			}
+		}
+	}
+	return ""
+}
+
 // seated are the commands that are not for onlookers: everybody shares that place, so
 // nobody could play on.
 var seated = []string{"new", "join"}
@@ -499,6 +534,8 @@ func (s *server) refusal(text string) answer {
 // Texts of the room itself. Their translations are with those of the bot.
 const (
 	wordTooLong   = "That is too long: at most {0} characters."
+	wordTooLarge  = "That is too long: at most {0} MB."
+	wordFileAlone = "A record goes with /show or /setup, and nothing else is drawn beside it."
 	wordNoCommand = "There is no such command."
 	wordNothing   = "There is nothing in that."
 	wordSlash     = "A command follows the slash: {/help} lists them."

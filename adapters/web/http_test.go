@@ -211,7 +211,7 @@ func TestBadSubmissions(t *testing.T) {
 		{"nothing", json, "", http.StatusBadRequest},
 		{"no id", json, `{"text":"hello"}`, http.StatusBadRequest},
 		{"a bad id", json, `{"id":"1","text":"hello"}`, http.StatusBadRequest},
-		{"too large", json, `{"id":"` + id(1) + `","text":"` + strings.Repeat("x", maxBody) + `"}`, http.StatusRequestEntityTooLarge},
+		{"too large", json, `{"id":"` + id(1) + `","text":"` + strings.Repeat("x", maxUpload) + `"}`, http.StatusRequestEntityTooLarge},
 	} {
 		resp, _ := do(t, "POST", url+"/ask", c.body, "Content-Type", c.kind)
 		if resp.StatusCode != c.status {
@@ -237,6 +237,48 @@ func TestBadSubmissions(t *testing.T) {
 		}
 	}
 	equal(t, "everybody reads", said(t, l), nil)
+}
+
+// A record of two megabytes arrives whole, as a file in any encoding or typed; everybody
+// reads a short line. One that is longer is refused, with the limit.
+func TestRecords(t *testing.T) {
+	l := newLog(t)
+	var asked []bot.Request
+	url := open(t, newRoom(l), answering(bot.Answer{}, &asked))
+	short, long := "(;C[\xe4])", "(;SZ[9]C[\n"+strings.Repeat("\n", match.MaxDiagram-20)+"])"
+	n := 0
+	for _, c := range []struct{ text, file, diagram, told string }{
+		{"/show", short, short, ""},
+		{"/setup rules:aga", long, long, ""},
+		{"/show " + strings.Repeat("x", match.MaxDiagram), "", strings.Repeat("x", match.MaxDiagram), ""},
+		{"/show\n.X.\n.O.\n...", "", ".X.\n.O.\n...", ""},
+		{"/show", "", "", ""},
+		{"/show .X.", short, "", wordFileAlone},
+		{"/pass", short, "", wordFileAlone},
+		{"hello", short, "", wordFileAlone},
+		{"/comment " + strings.Repeat("x", maxText), "", "", "at most 1000 characters"},
+	} {
+		asked = nil
+		n++
+		s := submission{ID: id(n), Seat: "black", Text: c.text}
+		if c.file != "" {
+			s.File = &upload{"Söhne\n.sgf", []byte(c.file)}
+		}
+		a := post(t, url, s)
+		if c.told != "" {
+			if len(asked) > 0 || !a.Private || !strings.Contains(a.Message.Text, c.told) {
+				t.Errorf("%.20q is answered %+v", c.text, a.Message)
+			}
+		} else if len(asked) != 1 || asked[0].Args["diagram"] != c.diagram {
+			t.Errorf("%.20q with a file of %d bytes: the bot is asked %.200q", c.text, len(c.file), fmt.Sprint(asked))
+		}
+	}
+	lines := said(t, l)
+	equal(t, "everybody reads", lines, []string{"Black: /show (Söhne .sgf)", "Black: /setup rules:aga (Söhne .sgf)", "Black: /show … (2097158)", "Black: /show\n.X.\n.O.\n...", "Black: /show"})
+	resp, body := ask(t, url, `{"id":"`+id(1)+`","text":"/show `+strings.Repeat("x", maxUpload)+`"}`)
+	if resp.StatusCode != http.StatusRequestEntityTooLarge || body != "That is too long: at most 2 MB.\n" {
+		t.Errorf("too large: %s %s", resp.Status, body)
+	}
 }
 
 // A page that got no answer asks again with the same id: it happens once.

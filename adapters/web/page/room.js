@@ -432,9 +432,17 @@ function put(text) {
   const typed = input.value.trim();
   if (typed && past.at(-1) !== typed) past.push(typed);
   back = 0;
-  input.value = text;
+  write(text);
   input.focus();
 }
+
+// write puts a text into the box, which is as high as the text, within limits.
+function write(text) {
+  input.value = text;
+  fit();
+}
+
+const fit = () => { input.rows = Math.min(6, input.value.split('\n').length); };
 
 // pick asks for something that can be chosen, one or several, below the controls.
 async function pick(c, e, b, press) {
@@ -596,25 +604,83 @@ let completion = null, at = -1;  // what may be meant, and which of it is chosen
 let asking = null;               // the question under way,
 let wanted = '';                 // and the key that is meant for its answer
 
-form.onsubmit = (event) => {
+form.onsubmit = async (event) => {
   event.preventDefault();
   if (at >= 0) return accept(at); // the enter key, on a choice
   const text = input.value.trim();
   closeList();
   if (!text) return;
+  const command = /^[/!]/.test(text);
+  if (!command && [...text].length > maxText) return tell(t('That is too long: at most {0} characters.', maxText));
+  if (!command && attached) return tell(t('A record goes with /show or /setup, and nothing else is drawn beside it.'));
   if (seat.value === 'name' && !ownName.value.trim()) {
     tell(t('Type your name first.'));
     ownName.focus();
     return;
   }
   tell('');
-  send({ text });
+  const record = attached;
+  attach(null);
   past.push(text);
   back = 0;
-  input.value = '';
+  write('');
+  if (!record) return send({ text });
+  const { name } = record;
+  try {
+    send({ text, asked: text + ' (' + name + ')', file: { name, data: await base64(record) } });
+  } catch {
+    tell(t('{0} cannot be read.', name));
+    write(text);
+  }
 };
 
+// ---- Records ----------------------------------------------------------------
+
+const maxText = 1000, maxRecord = 2 << 20; // characters, bytes; the room has the same limits
+const drawing = /\(;|\$\$|^[ |]*([.,+#@XO] ?){4}/im; // how a record or a diagram looks
+let attached = null; // the record that goes with the next command, a File
+
+// attach puts a record beside the message box; null takes it away.
+function attach(file) {
+  if (file?.size > maxRecord) return tell(t('That is too long: at most {0} MB.', maxRecord >> 20));
+  attached = file;
+  $('attached').hidden = !file;
+  $('upload').value = '';
+  if (!file) return;
+  $('attached').firstElementChild.textContent = file.name + ' · ' + Math.ceil(file.size / 1024) + ' kB';
+  if (!input.value.trim()) put('/show');
+  input.focus();
+  tell(t('Press Enter to show it to everybody. To play on from it, write /setup.'));
+}
+
+const base64 = (file) => new Promise((resolve, reject) => {
+  const reader = new FileReader();
+  reader.onload = () => resolve(reader.result.split(',')[1] ?? '');
+  reader.onerror = reject;
+  reader.readAsDataURL(file);
+});
+
+// take takes what is pasted or dropped, and reports whether it did: files, and drawings that
+// are long or come into an empty box.
+function take(data) {
+  const text = data.getData('text'), empty = !input.value.trim();
+  if (data.files.length) attach(data.files[0]);
+  else if (text.length > maxText && (drawing.test(text) || !empty)) attach(new File([text], t('pasted text')));
+  else if (empty && drawing.test(text)) {
+    put('/show ' + text);
+    tell(t('Press Enter to show it to everybody. To play on from it, write /setup.'));
+  } else return false;
+  return true;
+}
+
+input.onpaste = (event) => { if (take(event.clipboardData)) event.preventDefault(); };
+document.ondragover = (event) => { if (event.target !== input || event.dataTransfer.types.includes('Files')) event.preventDefault(); };
+document.ondrop = (event) => { if (take(event.dataTransfer) || event.target !== input) event.preventDefault(); };
+$('upload').onchange = () => { if ($('upload').files.length) attach($('upload').files[0]); };
+$('detach').onclick = () => { attach(null); input.focus(); };
+
 input.oninput = () => {
+  fit();
   completion = null; // it was for another text
   choose(-1);
   tell('');
@@ -622,17 +688,30 @@ input.oninput = () => {
 };
 input.onblur = () => closeList();
 
+// The enter key sends, with Shift it breaks the line. (Some keyboards of phones do not tell
+// which key it was, but all tell what it would do.)
+let shifted = false;
+input.onbeforeinput = (event) => {
+  if (event.inputType !== 'insertLineBreak' || shifted) return;
+  event.preventDefault();
+  form.requestSubmit();
+};
+
 input.onkeydown = (event) => {
-  if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey) return;
+  shifted = event.shiftKey;
+  if (event.isComposing || event.keyCode === 229 || event.ctrlKey || event.altKey || event.metaKey) return;
   const n = completion?.choices.length ?? 0;
   switch (event.key) {
     case 'ArrowDown':
-    case 'ArrowUp':
+    case 'ArrowUp': {
+      const beyond = event.key === 'ArrowUp' ? input.value.slice(0, input.selectionStart) : input.value.slice(input.selectionEnd);
+      if (!n && !asking && beyond.includes('\n')) return; // to another line
       event.preventDefault();
       if (n) choose((at + (event.key === 'ArrowDown' ? 1 : at < 0 ? 0 : -1) + n) % n);
       else if (asking) wanted = event.key;
       else recallSent(event.key === 'ArrowUp' ? 1 : -1);
       break;
+    }
     case 'Tab':
       if (event.shiftKey || !n && !asking) return;
       event.preventDefault();
@@ -647,7 +726,7 @@ function recallSent(step) {
   const to = back + step;
   if (to < 0 || to > past.length) return;
   back = to;
-  input.value = back ? past[past.length - back] : '';
+  write(back ? past[past.length - back] : '');
 }
 
 // suggest asks what the text up to the caret may go on with.
@@ -682,7 +761,6 @@ function openList(c) {
     return option;
   }));
   list.hidden = !c.choices.length;
-  input.setAttribute('aria-expanded', String(!list.hidden));
   list.scrollTop = 0;
   const n = c.choices.length;
   tell([c.hint, n ? t('Suggestions: {0}', n) : ''].filter(Boolean).join(' · '));
@@ -694,7 +772,6 @@ function closeList() {
   completion = null;
   choose(-1);
   list.hidden = true;
-  input.setAttribute('aria-expanded', 'false');
 }
 
 // choose marks a choice; -1 is none.
@@ -711,7 +788,7 @@ function choose(i) {
 function accept(i) {
   const caret = input.selectionStart;
   const head = input.value.slice(0, caret - completion.replace.length) + completion.choices[i].value;
-  input.value = head + input.value.slice(caret);
+  write(head + input.value.slice(caret));
   input.setSelectionRange(head.length, head.length);
   closeList();
   input.focus();
