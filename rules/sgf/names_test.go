@@ -63,7 +63,7 @@ func TestNamesOfProperties(t *testing.T) {
 		"(;Size;[9];B[ee])":                                               "19×19 komi 0: B place E15; a value without a property is passed over; properties without a value are passed over: SZ",
 		"(;" + strings.Repeat("x", 60) + "size[9];B[ee])":                 "19×19 komi 0: B place E15",
 		"(;Size[9]" + strings.Repeat("Size[9]size[9]", 100) + ";B[ee])":   "9×9 komi 0: B place E5; " + understood + "Size (SZ), size (SZ)",
-		"(;Size[9]C[Komi[7]" + "]RULES[Japanese]Result[B+R];B[ee];W[gc])": "9×9 komi 0 japanese B+R: B place E5, W place G7; brackets within a text are not escaped: where it ends is guessed; " + understood + "Size (SZ), RULES (RU), Result (RE)",
+		"(;Size[9]C[Komi[7]" + "]RULES[Japanese]Result[B+R];B[ee];W[gc])": "9×9 komi 0 japanese B+R: B place E5, W place G7; text between values is passed over; a closing bracket outside of a value is passed over; " + understood + "Size (SZ), RULES (RU), Result (RE)",
 		"(;SZ[9]Handicapstones[0]kM[6.5];B[ee])":                          "9×9 komi 6½: B place E5; " + understood + "Handicapstones (HA), kM (KM)",
 		"(;" + strings.Repeat("x", 56) + "size[9];B[ee])":                 "19×19 komi 0: B place E15; " + passed + "xxxxxxxxxxxxxxxxxxxx…",
 		"(;SZ[9]K-M[6.5];B[ee])":                                          "9×9 komi 0: B place E5; text between values is passed over; properties without a value are passed over: K",

@@ -92,15 +92,6 @@ var ofLetter = func() (names [256]string) {
 	return names
 }()
 
-// plain are the properties whose values have no brackets within them.
-var plain = func() map[string]bool {
-	names := map[string]bool{}
-	for name := range strings.FieldsSeq("B W AB AW AE TB TW SZ KM HA PL GM") {
-		names[name] = true
-	}
-	return names
-}()
-
 // Repairs of parse.
 const (
 	cutShort   = "the record ends before its brackets close"
@@ -117,13 +108,13 @@ const (
 	textAfter      = "text after the record is passed over"
 	movesAfter     = "moves after the record are passed over"
 	textBetween    = "text after a variation is passed over"
-	notEscaped     = "brackets within a text are not escaped: where it ends is guessed"
+	strayBracket   = "a closing bracket outside of a value is passed over"
 	betweenValues  = "text between values is passed over"
 )
 
 // inText reports whether a repair is of where values end.
 func (r Repair) inText() bool {
-	return slices.Contains([]string{notEscaped, betweenValues, textAfter, movesAfter, textBetween, cutShort}, r.What.Text)
+	return slices.Contains([]string{strayBracket, betweenValues, textAfter, movesAfter, textBetween, cutShort}, r.What.Text)
 }
 
 const space = " \t\r\n\v\f"
@@ -142,7 +133,7 @@ func parse(text []byte) (line []node, repairs []Repair, after []byte, err error)
 	last := map[string]int{} // the move of the last one of each kind
 	repair := func(what string) {
 		r := Repair{What: says(what)}
-		if what == notEscaped || what == betweenValues {
+		if what == strayBracket || what == betweenValues {
 			r.Move = turns
 		}
 		if move, told := last[what]; told && move == r.Move || len(repairs) == maxRepairs {
@@ -172,7 +163,6 @@ func parse(text []byte) (line []node, repairs []Repair, after []byte, err error)
 		blank   int // brackets that were opened since the last value
 		unmoved int // brackets that were opened since the last turn
 	)
-	ends := newEnds()
 	for ; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '(':
@@ -209,7 +199,7 @@ func parse(text []byte) (line []node, repairs []Repair, after []byte, err error)
 					repair(movesAfter)
 				}
 			default:
-				flaw := ends.past(rest)
+				flaw := past(rest)
 				if depth > 1 && !branches(rest) && (flaw == "" || flaw == textAfter) {
 					flaw = textBetween
 				}
@@ -227,9 +217,9 @@ func parse(text []byte) (line []node, repairs []Repair, after []byte, err error)
 			prop, open = none, false
 			nodes++
 		case c == ']':
-			repair(notEscaped)
+			repair(strayBracket)
 		case c == '[':
-			n, flaw := ends.value(text[i:], prop)
+			n, flaw := endOf(text[i:])
 			if n == -1 {
 				return short(line, append(repairs, names.repairs(turns)...))
 			}
@@ -473,7 +463,7 @@ var headers = regexp.MustCompile(`(?s)(?:^|\n)[ \t]*((?:[;\s]*[A-Z]{1,2}(?:\s*\[
 // header returns where the properties begin that stand before the first bracket of a record,
 // with which a text ends; -1 if it does not.
 func header(text []byte) int {
-	skipped := max(0, len(text)-maxWithin)
+	skipped := max(0, len(text)-maxPast)
 	if m := headers.FindSubmatchIndex(text[skipped:]); m != nil {
 		return skipped + m[2]
 	}
@@ -483,7 +473,6 @@ func header(text []byte) int {
 // closing returns the length of the game or variation that begins with the bracket at the
 // start of text, or of what is left of it with a number of brackets open; -1 if it does not end.
 func closing(text []byte, depth int) int {
-	ends := newEnds()
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '(':
@@ -493,7 +482,7 @@ func closing(text []byte, depth int) int {
 				return i + 1
 			}
 		case '[':
-			n, _ := ends.value(text[i:], "")
+			n, _ := endOf(text[i:])
 			if n == -1 {
 				return -1
 			}

@@ -20,7 +20,7 @@ func TestBrackets(t *testing.T) {
 		"(;SZ[9]);B[ee])":                                    " / moves after the record are passed over",
 		"(;SZ[9];B[ee](;C[a])(;W[gc])":                       "B place E5 / the first variation has no moves: another may be the game",
 		"(;SZ[9];B[ee](;C[a])(;W[gc]":                        "B place E5 / the first variation has no moves: another may be the game",
-		"(;SZ[9];B[ee](][a];N-[b](())][a];N-[b](());W[gc]))": "B place E5, W place G7 / move 1: brackets within a text are not escaped: where it ends is guessed; a value without a property is passed over; move 1: text between values is passed over; a second opening bracket in a row is passed over; an empty variation is passed over",
+		"(;SZ[9];B[ee](][a];N-[b](())][a];N-[b](());W[gc]))": "B place E5, W place G7 / move 1: a closing bracket outside of a value is passed over; a value without a property is passed over; move 1: text between values is passed over; a second opening bracket in a row is passed over; an empty variation is passed over",
 
 		// names
 		"(;SZ[9];Black[Ada];W[gc])": " / ",

@@ -48,9 +48,9 @@ func Read(r io.Reader) (*Record, error) {
 	if errors.Is(err, ErrNoRecord) {
 		return nil, foreignFormat(text)
 	}
-	if from != nil && len(data) <= maxGuarded && (err != nil || slices.ContainsFunc(repairs, Repair.inText)) {
+	if from != nil && len(data) <= maxGuarded && (err != nil || slices.ContainsFunc(repairs, Repair.inText) || swallowed.Match(text)) {
 		whole := decoded(nil, guarded(data, from), from)
-		if l, r, a, e := parse(whole); e == nil && !slices.ContainsFunc(r, Repair.inText) {
+		if l, r, a, e := parse(whole); e == nil && !slices.ContainsFunc(r, Repair.inText) && !swallowed.Match(whole) {
 			line, repairs, after, err = l, append(r, Repair{What: says("some characters of the record are cut in two")}), a, nil
 		}
 	}
@@ -82,6 +82,10 @@ func Read(r io.Reader) (*Record, error) {
 	rd.rec.More = another || holdsGame(after)
 	return &rd.rec, nil
 }
+
+// swallowed matches a property within a value: a character that was cut in two may have taken the bracket
+// before it.
+var swallowed = regexp.MustCompile(`\[(?:[^\]\\]|\\.)*[A-Z]{1,2}\[`)
 
 // heads are the properties of which a node that begins a game has several.
 var heads = strings.Fields("AP DT EV GM HA KM PB PW RE RU SZ")

@@ -671,7 +671,7 @@ func TestWhereARecordBegins(t *testing.T) {
 			t.Errorf("%q: %+v, %v", text, rec, err)
 		}
 	}
-	if rec := read(t, strings.Repeat("see W[aa]\n", maxWithin)+"SZ[9]\n(;B[ee];W[cc])"); rec.Setup.W != 9 || len(rec.Turns) != 2 {
+	if rec := read(t, strings.Repeat("see W[aa]\n", maxPast)+"SZ[9]\n(;B[ee];W[cc])"); rec.Setup.W != 9 || len(rec.Turns) != 2 {
 		t.Errorf("after a long text: %+v", rec)
 	}
 	rec := read(t, "SZ[9];B[ee](B[aa])")

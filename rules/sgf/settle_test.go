@@ -51,7 +51,7 @@ func TestFitted(t *testing.T) {
 		"RU[Calvinball]RE[B+4]" + odd:        "japanese: RU[Calvinball] is unknown: RE[B+4] fits japanese",
 		"RU[Territory II]RE[B+5]" + odd:      "aga: RU[Territory II] is unknown: RE[B+5] fits aga",
 		"RU[Calvinball]" + even:              "aga: ",
-		"RU[Chinese]RE[B+4]" + odd:           "aga: ",
+		"RU[Chinese]RE[B+4]" + odd:           "area-agreement: ",
 		"RE[B+5]" + walls + ";B[ca];W[];B[]": "aga: ", // illegal: there is no count
 		"RE[B+5]" + walls + ";W[a!];B[]":     "aga: ", // nor where the reading stops
 	} {

@@ -55,7 +55,7 @@ func oneLineOf(s string, most int) string {
 }
 
 // escape writes text as a value, line breaks kept. SGF lets an opening bracket stand as it is,
-// but many programs, and Read, guess where a text ends that has brackets within it.
+// but many programs guess where a text ends that has brackets within it.
 func escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`).Replace(s)
 }

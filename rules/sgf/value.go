@@ -2,119 +2,22 @@ package sgf
 
 import "bytes"
 
-// Some programs, and people who write records by hand, do not escape the brackets in a
-// comment. Where such a comment ends can often be told, because they come in pairs, or
-// because no property follows.
-
-// ends finds where values end.
-type ends struct {
-	search int // bytes that may still be searched for the ends of values that are not escaped
-}
-
-// Limits of the search.
-const (
-	maxSearch = 8 << 20  // bytes, of a record
-	maxWithin = 64 << 10 // bytes, of a value
-)
-
-// odds are the characters that say where a value with brackets within it ends.
-var odds = [256]bool{'\\': true, '[': true, ']': true, '(': true, ')': true, ';': true}
-
-func newEnds() *ends { return &ends{search: maxSearch} }
-
-// value returns the length of the value that begins with the bracket at the start of
-// text, both brackets included, and which flaw it has, if any; -1 if it does not end.
-// The value is one of a property, "" if nobody knows which.
-func (e *ends) value(text []byte, prop string) (n int, flaw string) {
-	inner, rest, ok := bytes.Cut(text[1:], []byte("]"))
-	if !ok {
+// endOf returns the length of the value that begins with the bracket at the start of text,
+// both brackets included: it ends with the first closing one that is not escaped. It returns -1 if there is
+// none. The flaw is betweenValues if something comes after the value that cannot stand there.
+func endOf(text []byte) (n int, flaw string) {
+	for n = 1; n < len(text) && text[n] != ']'; n++ {
+		if text[n] == '\\' {
+			n++
+		}
+	}
+	if n++; n > len(text) {
 		return -1, ""
 	}
-	if !bytes.Contains(inner, []byte("[")) && !bytes.Contains(inner, []byte(`\`)) && follows(rest) {
-		return len(text) - len(rest), ""
+	if !follows(text[n:]) {
+		flaw = betweenValues
 	}
-	return e.odd(text, plain[prop])
-}
-
-// odd is value for one with brackets or a backslash within it, or with something after it
-// that cannot stand there.
-//
-// A record that is written as it should be is read as it should be: its value ends
-// with the first bracket that is not escaped. Where more brackets were opened before that, or
-// nothing can follow, the value goes on to the bracket that closes it, unless a move
-// comes first.
-func (e *ends) odd(text []byte, plain bool) (n int, flaw string) {
-	first := 0            // length up to the first closing bracket
-	depth, quoted := 0, 0 // brackets and parentheses that are open
-	quotes := uint64(0)   // a bit for each open bracket, the innermost last: a property stands before it
-	atFirst := func() (int, string) {
-		switch {
-		case !follows(text[first:]):
-			return first, betweenValues
-		case quotes&1 > 0: // it may speak of a record
-			return first, notEscaped
-		}
-		return first, ""
-	}
-	for i := 1; i < len(text); i++ {
-		for first == 0 && i+1 < len(text) && !odds[text[i]] {
-			i++
-		}
-		if first != 0 {
-			if e.search--; e.search < 0 {
-				return first, notEscaped
-			}
-			if i-first > maxWithin {
-				break
-			}
-		}
-		switch text[i] {
-		case '\\':
-			if i++; first != 0 || i == len(text) || text[i] != ']' {
-				break
-			}
-			if depth == 0 && goesOn(text[i+1:]) { // the backslash belongs to the text: C:\games\
-				return i + 1, notEscaped
-			}
-			depth = max(0, depth-1)
-			quotes >>= 1
-		case '[':
-			if depth++; first == 0 {
-				quotes <<= 1
-				if known[string(text[nameBefore(text[:i]):i])] != "" {
-					quotes |= 1
-				}
-			}
-		case ']':
-			switch ends := follows(text[i+1:]); {
-			case first == 0 && (plain || depth == 0 && ends):
-				if !ends {
-					flaw = betweenValues
-				}
-				return i + 1, flaw
-			case depth == 0 && ends:
-				return i + 1, notEscaped
-			case first == 0:
-				first = i + 1
-			}
-			depth = max(0, depth-1)
-		case '(':
-			if quoted == 0 && first != 0 && bytes.HasPrefix(trim(text[i+1:]), []byte(";")) {
-				return atFirst()
-			}
-			quoted++
-		case ')':
-			quoted = max(0, quoted-1)
-		case ';':
-			if quoted == 0 && first != 0 && isMove(text[i+1:]) {
-				return atFirst()
-			}
-		}
-	}
-	if first == 0 {
-		return -1, ""
-	}
-	return atFirst()
+	return n, flaw
 }
 
 // follows reports whether what stands after a value can stand there. That is also the name
@@ -137,15 +40,17 @@ func follows(rest []byte) bool {
 	return true
 }
 
+// maxPast is how many bytes are looked at, at most, of what stands around a record.
+const maxPast = 64 << 10
+
 // past returns which flaw the text after the end of a record shows, if any: it closes a bracket
-// that it has not opened, because the record was cut off within a value, or it has moves in no
-// variation and no other game, or what is no value.
-func (e *ends) past(text []byte) (flaw string) {
+// that it has not opened, or it has moves in no variation and no other game, or what is no value.
+func past(text []byte) (flaw string) {
 	open := 0
-	for i := 0; i < min(len(text), maxWithin); i++ {
+	for i := 0; i < min(len(text), maxPast); i++ {
 		switch text[i] {
 		case '[':
-			n, odd := e.value(text[i:], "")
+			n, odd := endOf(text[i:])
 			if n == -1 {
 				return flaw
 			}
@@ -154,7 +59,7 @@ func (e *ends) past(text []byte) (flaw string) {
 			}
 			i += n - 1
 		case ']':
-			return notEscaped
+			return textAfter
 		case '(':
 			open++
 		case ')':
@@ -209,18 +114,6 @@ func nameBefore(text []byte) int {
 func isMove(node []byte) bool {
 	name, ok := property(trim(node))
 	return ok && len(name) == 1 && (name[0] == 'B' || name[0] == 'W')
-}
-
-// goesOn reports whether a record goes on with a text: a property, in this node or the
-// next, and a value of it that ends as one should.
-func goesOn(text []byte) bool {
-	name, ok := property(bytes.TrimLeft(text, space+"(;"))
-	if !ok || known[string(name)] == "" {
-		return false
-	}
-	text = text[bytes.IndexByte(text, '[')+1:]
-	n := bytes.IndexAny(text, `[]\`)
-	return n >= 0 && text[n] == ']' && follows(text[n+1:])
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
