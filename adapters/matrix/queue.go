@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -247,7 +248,8 @@ func (q *queue) token(ctx context.Context) (string, error) {
 // next returns the oldest event of a room that waits, other than those held; nil if none
 // does.
 func (q *queue) next(ctx context.Context, room id.RoomID, but ...held) (*row, error) {
-	rows, err := q.rows(ctx, "state = $1 AND room = $2 ORDER BY n, part LIMIT $3", waiting, room, len(but)+1)
+	// A number bound to LIMIT would have SQLite prepare the statement each time.
+	rows, err := q.rows(ctx, fmt.Sprintf("state = $1 AND room = $2 ORDER BY n, part LIMIT %d", len(but)+1), waiting, room)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func (s *Store) OpenAdapterDB() (*sql.DB, error) {
 	if s.path == "" {
 		return connect(Memory+"?"+settings.Encode(), 1)
 	}
-	own := url.Values{"_txlock": {"immediate"}, "_pragma": {adapterTimeout, "foreign_keys(1)", "synchronous(FULL)", "secure_delete(1)"}}
+	own := url.Values{"_txlock": {"immediate"}, "_pragma": {adapterTimeout, logLimit, "foreign_keys(1)", "synchronous(FULL)", "secure_delete(1)"}}
 	db, err := s.connect(own, adapterConns)
 	if err != nil {
 		return nil, fmt.Errorf("open the adapter's database: %w", err)

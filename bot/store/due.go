@@ -31,7 +31,7 @@ func putDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due)
 	return nil
 }
 
-const dueBy = "SELECT game, kind, at, seq FROM due WHERE at <= $1 ORDER BY at, game, kind LIMIT $2"
+const dueBy = "SELECT game, kind, at, seq FROM due WHERE at <= $1 ORDER BY at, game, kind"
 
 // DueBy returns at most limit timed actions that are due at or before now, the oldest
 // first. Its cost does not depend on the number of matches.
@@ -42,7 +42,7 @@ func (s *Store) DueBy(ctx context.Context, now time.Time, limit int) (due []matc
 		err = scan(&d.Game, &d.Kind, &at, &d.Seq)
 		d.At = moment(at)
 		return d, err
-	}, dueBy, millis(now), max(limit, 0))
+	}, dueBy+limited(limit), millis(now))
 }
 
 const nextDue = "SELECT MIN(at) FROM due"
@@ -59,20 +59,20 @@ func (s *Store) NextDue(ctx context.Context) (_ time.Time, err error) {
 
 const running = `SELECT id FROM game WHERE deadline <> 0 AND id > $2
 	AND ($1 = '' OR EXISTS (SELECT 1 FROM game_channel WHERE game_channel.game = game.id AND platform = $1))
-	ORDER BY id LIMIT $3`
+	ORDER BY id`
 
 const runningIn = `SELECT game.id FROM server_channel c
 		JOIN game_channel g ON g.platform = c.platform AND g.channel = c.channel JOIN game ON game.id = g.game
-	WHERE c.platform = $1 AND c.server = $4 AND deadline <> 0 AND game.id > $2 ORDER BY game.id LIMIT $3`
+	WHERE c.platform = $1 AND c.server = $3 AND deadline <> 0 AND game.id > $2 ORDER BY game.id`
 
 // Running returns the ids of the matches that have a deadline, in order, beginning after
 // an id, at most limit: those of a platform, or only of a server of it, or of all
 // platforms for "".
 func (s *Store) Running(ctx context.Context, platform, server string, after match.GameID, limit int) (ids []match.GameID, err error) {
 	defer annotate(&err, "find the matches with a deadline")
-	query, args := running, []any{platform, after, max(limit, 0)}
+	query, args := running, []any{platform, after}
 	if server != "" {
 		query, args = runningIn, append(args, server)
 	}
-	return values[match.GameID](ctx, s.read, query, args...)
+	return values[match.GameID](ctx, s.read, query+limited(limit), args...)
 }

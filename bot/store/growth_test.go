@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,4 +83,48 @@ func TestBytesOfAGame(t *testing.T) {
 	if each > bytesOfAGame {
 		t.Errorf("an archived game takes %d bytes, want at most %d", each, bytesOfAGame)
 	}
+}
+
+// The log that a long read has made grow gets short again while the store goes on.
+func TestLogGetsShortAgain(t *testing.T) {
+	name := newFile(t)
+	s := open(t, name)
+	must(t, s.SetBookmark(t.Context(), "a", strings.Repeat("a", 1<<20)))
+	read, written := make(chan struct{}), make(chan struct{})
+	exported := make(chan error)
+	go func() { exported <- s.Export(t.Context(), &slowWriter{read: read, written: written}) }()
+	<-read
+	size := func() int64 {
+		i, err := os.Stat(name + "-wal")
+		must(t, err)
+		return i.Size()
+	}
+	for i := range 12 {
+		must(t, s.SetBookmark(t.Context(), "a", strings.Repeat(string(rune('b'+i)), 1<<20)))
+	}
+	if n := size(); n < 12<<20 {
+		t.Fatalf("the log has only %d bytes", n)
+	}
+	close(written)
+	must(t, <-exported)
+	for i := range 3 {
+		must(t, s.SetBookmark(t.Context(), "a", fmt.Sprint(i)))
+	}
+	if n := size(); n > 8<<20 {
+		t.Errorf("the log still has %d bytes", n)
+	}
+}
+
+// A slowWriter takes nothing until something else is written.
+type slowWriter struct {
+	read, written chan struct{}
+	once          sync.Once
+}
+
+func (w *slowWriter) Write(p []byte) (int, error) {
+	w.once.Do(func() {
+		close(w.read)
+		<-w.written
+	})
+	return len(p), nil
 }

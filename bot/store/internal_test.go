@@ -120,14 +120,14 @@ func TestLookupsUseIndices(t *testing.T) {
 		args  []any
 		use   []string // a line of the plan each
 	}{
-		{dueBy, []any{0, 1}, []string{"SEARCH due USING INDEX due_at (at<?)"}},
+		{dueBy + limited(1), []any{0}, []string{"SEARCH due USING INDEX due_at (at<?)"}},
 		{nextDue, nil, []string{"SEARCH due USING COVERING INDEX due_at"}},
-		{running, []any{"", "g", 1}, []string{"SEARCH game USING INDEX game_running (id>?)",
+		{running + limited(1), []any{"", "g"}, []string{"SEARCH game USING INDEX game_running (id>?)",
 			"CORRELATED SCALAR SUBQUERY", "SEARCH game_channel USING COVERING INDEX sqlite_autoindex_game_channel_1 (game=? AND platform=?)"}},
 		{forgetDue, []any{"g"}, []string{"SEARCH due USING"}},
 		{gameUnder, []any{"web", "1"}, []string{"SEARCH post USING INDEX post_receipt (platform=? AND receipt=?)"}},
-		{messagesOf("local"), []any{"local", 1, 9}, []string{"SEARCH message USING INTEGER PRIMARY KEY (rowid>?)"}},
-		{messagesOf("local/a"), []any{"local/a", 1, 9}, []string{"SEARCH message USING INDEX message_room (room=? AND n>?)"}},
+		{messagesOf("local", 9), []any{"local", 1}, []string{"SEARCH message USING INTEGER PRIMARY KEY (rowid>?)"}},
+		{messagesOf("local/a", 9), []any{"local/a", 1}, []string{"SEARCH message USING INDEX message_room (room=? AND n>?)"}},
 		{messageWithKey, []any{"k"}, []string{"SEARCH message USING INDEX message_key (key=?)"}},
 		{known, []any{"web", "c", "l", "web", "1", "r"}, []string{"CO-ROUTINE here", "SCAN CONSTANT ROW", "SCAN here",
 			"SEARCH r USING INDEX sqlite_autoindex_room_setting_1 (platform=? AND channel=?)",

@@ -131,5 +131,5 @@ func matchesQuery(q bot.Query) (query string, args []any) {
 	if !q.Any {
 		query += " ORDER BY g.changed DESC, c.number DESC, g.id"
 	}
-	return query + " LIMIT " + arg(limit), args
+	return query + limited(limit), args
 }

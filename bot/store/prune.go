@@ -124,7 +124,7 @@ func (s *Store) examine(ctx context.Context, sw sweep, since int64, after any, l
 			found = append(found, key)
 		}
 		return key, err
-	}, "SELECT "+sw.key+", "+sw.useless+" FROM "+sw.table+" WHERE "+sw.key+" > $2 ORDER BY "+sw.key+" LIMIT $3", since, after, limit)
+	}, "SELECT "+sw.key+", "+sw.useless+" FROM "+sw.table+" WHERE "+sw.key+" > $2 ORDER BY "+sw.key+limited(limit), since, after)
 	if n := len(seen); n > 0 && n == limit {
 		last = seen[n-1]
 	}

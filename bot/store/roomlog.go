@@ -78,20 +78,20 @@ func (s *Store) Message(ctx context.Context, key string) (m outbox.Message, err 
 // but found by their numbers.
 const publicRoom = "local"
 
-// messagesOf returns the query for the newest messages of a room after one.
-func messagesOf(room string) string {
+// messagesOf returns the query for the newest messages of a room after one, at most limit.
+func messagesOf(room string, limit int) string {
 	where := "WHERE room = $1 AND n > $2"
 	if room != publicRoom {
 		where += " AND room <> '" + publicRoom + "'" // the condition of the index
 	}
-	return messagesFrom + where + " ORDER BY n DESC LIMIT $3"
+	return messagesFrom + where + " ORDER BY n DESC" + limited(limit)
 }
 
 // Since returns at most limit messages of a room with N above after, in order; if there
 // are more, the newest.
 func (s *Store) Since(ctx context.Context, room string, after int64, limit int) (messages []outbox.Message, err error) {
 	defer annotate(&err, "read the messages of %s", room)
-	messages, err = s.messages(ctx, messagesOf(room), room, after, max(limit, 0))
+	messages, err = s.messages(ctx, messagesOf(room, limit), room, after)
 	slices.Reverse(messages)
 	return messages, err
 }
@@ -100,7 +100,7 @@ func (s *Store) Since(ctx context.Context, room string, after int64, limit int) 
 // there are more, the oldest.
 func (s *Store) After(ctx context.Context, after int64, limit int) (messages []outbox.Message, err error) {
 	defer annotate(&err, "read the messages after %d", after)
-	return s.messages(ctx, messagesFrom+"WHERE n > $1 ORDER BY n LIMIT $2", after, max(limit, 0))
+	return s.messages(ctx, messagesFrom+"WHERE n > $1 ORDER BY n"+limited(limit), after)
 }
 
 // Boards returns the newest public board of each unfinished game of a room, as messages in
@@ -113,7 +113,7 @@ func (s *Store) Boards(ctx context.Context, room match.Room, limit int) (message
 					AND post.state = 'settled' AND receipt <> ''
 				ORDER BY n DESC LIMIT 1)
 			FROM game_channel WHERE platform = $1 AND channel = $2 AND state IN ('open', 'going', 'sandbox'))
-		ORDER BY n DESC LIMIT $4`, room.Platform, room.Channel, match.Show, max(limit, 0))
+		ORDER BY n DESC`+limited(limit), room.Platform, room.Channel, match.Show)
 	slices.Reverse(messages)
 	return messages, err
 }

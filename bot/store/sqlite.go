@@ -37,9 +37,12 @@ const readers = 4
 // as a backup; it is shorter than people wait for an answer. A turn changes a few small
 // rows in a dozen pages, and pages are written whole: therefore pages have half the usual
 // size, and twice as many go into the write-ahead log before it is copied back. An
-// existing database keeps its page size.
-var settings = url.Values{"_pragma": {"page_size(2048)", "wal_autocheckpoint(2000)",
+// existing database keeps its page size. A long read makes the log grow; when it begins
+// anew it is cut to the limit, in bytes.
+var settings = url.Values{"_pragma": {"page_size(2048)", "wal_autocheckpoint(2000)", logLimit,
 	"busy_timeout(1000)", "foreign_keys(1)", "synchronous(FULL)", "secure_delete(1)"}}
+
+const logLimit = "journal_size_limit(8388608)"
 
 // openMemory opens a database in memory. It exists only in its one connection, which
 // therefore also reads.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -165,6 +166,11 @@ func annotate(err *error, format string, args ...any) {
 		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
 	}
 }
+
+// limited returns the end of a query that finds at most n rows. The number is part of the
+// text: SQLite prepares a statement anew each time that a number is bound to its LIMIT, and
+// that costs more than running it.
+func limited(n int) string { return " LIMIT " + strconv.Itoa(max(n, 0)) }
 
 // placeholders returns "$from, $from+1, …", n of them.
 func placeholders(from, n int) string {
