@@ -178,21 +178,21 @@ func (s *Store) unsay(ctx context.Context, p match.PersonID, sp *speaker, instea
 			return err
 		}
 	}
-	requests, err := values[string](ctx, s.read, answersTo, p)
+	requests, err := values[string](ctx, s.costly, answersTo, p)
 	if err != nil {
 		return err
 	}
 	if err := s.forEach(ctx, requests, forgetRows, "UPDATE inbox SET answer = '{}' WHERE request IN ids"); err != nil {
 		return err
 	}
-	posts, err := values[string](ctx, s.read, saidBy, p)
+	posts, err := values[string](ctx, s.costly, saidBy, p)
 	if err != nil {
 		return err
 	}
 	if err := s.forEach(ctx, posts, forgetRows, "UPDATE post SET body = '{}' WHERE id IN ids"); err != nil {
 		return err
 	}
-	games, err := values[string](ctx, s.read, commentsBy, p)
+	games, err := values[string](ctx, s.costly, commentsBy, p)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (s *Store) unsay(ctx context.Context, p match.PersonID, sp *speaker, instea
 func (s *Store) EventsBy(ctx context.Context, p match.PersonID) (_ map[match.GameID][]match.Event, err error) {
 	defer annotate(&err, "find what person %s has done", p)
 	events := map[match.GameID][]match.Event{}
-	_, err = list(ctx, s.read, func(scan scanner) (game match.GameID, err error) {
+	_, err = list(ctx, s.costly, func(scan scanner) (game match.GameID, err error) {
 		var at int64
 		e := match.Event{By: p}
 		err = scan(&game, &e.Seq, &at, &e.Body, &e.Proof)

@@ -127,12 +127,12 @@ func (e *BadExport) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e
 var ErrNotEmpty = errors.New("database is not empty")
 
 // Export writes everything that the store holds at one moment, without what is stored
-// meanwhile. It blocks nothing, except writes of a store in memory. It replaces invalid
+// meanwhile. It blocks nothing but other costly reads, and writes of a store in memory. It replaces invalid
 // UTF-8 by U+FFFD.
 func (s *Store) Export(ctx context.Context, w io.Writer) (err error) {
 	defer annotate(&err, "export")
 	// A transaction of SQLite sees the database as it was at its first look.
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := s.costly.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}

@@ -81,12 +81,19 @@ func (s *Store) Events(ctx context.Context, id match.GameID, after, to int) (_ [
 	return events, err
 }
 
+// fewMatches is how many matches a query may ask for that does not wait for costly reads.
+const fewMatches = 1000
+
 // Matches returns the matches of a query, the last changed first. Its Where may be
 // anything from a thread to a platform.
 func (s *Store) Matches(ctx context.Context, q bot.Query) (_ []match.Match, err error) {
 	defer annotate(&err, "find matches")
 	query, args := matchesQuery(q)
-	return list(ctx, s.read, scanMatch, query, args...)
+	db := s.read
+	if q.Limit > fewMatches {
+		db = s.costly
+	}
+	return list(ctx, db, scanMatch, query, args...)
 }
 
 // matchesQuery returns the SQL of a query.

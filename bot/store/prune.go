@@ -117,7 +117,7 @@ func placeOfSweep(after string) (i int, key any, err error) {
 // examine returns the keys of useless rows among the next limit rows, and the last key
 // that it has seen; nil if there are no more rows.
 func (s *Store) examine(ctx context.Context, sw sweep, since int64, after any, limit int) (found []any, last any, err error) {
-	seen, err := list(ctx, s.read, func(scan scanner) (key any, err error) {
+	seen, err := list(ctx, s.costly, func(scan scanner) (key any, err error) {
 		var useless bool
 		err = scan(&key, &useless)
 		if useless {

@@ -100,7 +100,7 @@ func (s *Store) Since(ctx context.Context, room string, after int64, limit int) 
 // there are more, the oldest.
 func (s *Store) After(ctx context.Context, after int64, limit int) (messages []outbox.Message, err error) {
 	defer annotate(&err, "read the messages after %d", after)
-	return s.messages(ctx, messagesFrom+"WHERE n > $1 ORDER BY n"+limited(limit), after)
+	return messagesAfter(ctx, s.read, after, limit)
 }
 
 // Boards returns the newest public board of each unfinished game of a room, as messages in
@@ -123,7 +123,7 @@ func (s *Store) Boards(ctx context.Context, room match.Room, limit int) (message
 func (s *Store) Trim(ctx context.Context, bytes int64) (err error) {
 	defer annotate(&err, "trim the messages")
 	var last int64
-	err = s.read.QueryRowContext(ctx, `
+	err = s.costly.QueryRowContext(ctx, `
 		SELECT n FROM (SELECT n, SUM(100 + octet_length(body) + octet_length(extra)) OVER (ORDER BY n DESC) AS size FROM message)
 		WHERE size > $1 ORDER BY n DESC LIMIT 1`, bytes).Scan(&last)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -144,4 +144,8 @@ func (s *Store) Last(ctx context.Context) (n int64, err error) {
 
 func (s *Store) messages(ctx context.Context, query string, args ...any) (messages []outbox.Message, err error) {
 	return list(ctx, s.read, scanMessage, query, args...)
+}
+
+func messagesAfter(ctx context.Context, db querier, after int64, limit int) ([]outbox.Message, error) {
+	return list(ctx, db, scanMessage, messagesFrom+"WHERE n > $1 ORDER BY n"+limited(limit), after)
 }

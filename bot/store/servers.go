@@ -68,7 +68,7 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 		{gamesOf, forgetGames, []string{"DELETE FROM due WHERE game IN ids", "DELETE FROM post WHERE game IN ids", "DELETE FROM event WHERE game IN ids",
 			"DELETE FROM game_channel WHERE game IN ids", "DELETE FROM game WHERE id IN ids"}},
 	} {
-		ids, err := values[string](ctx, s.read, of.which, platform, server)
+		ids, err := values[string](ctx, s.costly, of.which, platform, server)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 			return err
 		}
 	}
-	lonely, err := values[string](ctx, s.read, strangersOf, platform)
+	lonely, err := values[string](ctx, s.costly, strangersOf, platform)
 	if err != nil {
 		return err
 	}

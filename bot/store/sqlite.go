@@ -28,7 +28,9 @@ var migrations embed.FS
 // our files from those of other programs.
 const versionTable = "halfpoint_version"
 
-// readers is the number of reads that can go on during a write.
+// readers is the number of reads that can go on during a write. Reads whose cost grows with
+// what a person or a room has done, or with the database, have a connection of their own
+// and wait for one another.
 const readers = 4
 
 // Settings of every connection. FULL makes a commit wait until the disk has it.
@@ -56,7 +58,7 @@ func openMemory(ctx context.Context) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{write: db, read: db}
+	s := &Store{write: db, read: db, costly: db}
 	if err := raw(ctx, db, func(c sqliteConn) error { return c.Deserialize(image) }); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -165,6 +167,9 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 		return nil, err
 	}
 	if s.read, err = s.connect(url.Values{"_query_only": {"1"}}, readers); err != nil {
+		return nil, err
+	}
+	if s.costly, err = s.connect(url.Values{"_query_only": {"1"}}, 1); err != nil {
 		return nil, err
 	}
 	s.committer = startCommitter(s.write, s.inPlace)

@@ -42,6 +42,7 @@ var ErrMoved = errors.New("database file was removed or replaced")
 type Store struct {
 	write      *sql.DB // one connection, through which the committer writes
 	read       *sql.DB // several that see what is committed; in memory the same as write
+	costly     *sql.DB // one that reads much, so that few reads never wait for that; in memory the same as write
 	anchor     *sql.DB // one idle connection, so that the write-ahead log is never without any
 	committer  *committer
 	unscrubbed atomic.Bool // the write-ahead log still holds erased data
@@ -77,6 +78,9 @@ func (s *Store) Close() error {
 	}
 	if s.read != nil && s.read != s.write {
 		errs = append(errs, s.read.Close())
+	}
+	if s.costly != nil && s.costly != s.write {
+		errs = append(errs, s.costly.Close())
 	}
 	if s.anchor != nil {
 		errs = append(errs, s.anchor.Close())

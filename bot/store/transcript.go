@@ -37,14 +37,14 @@ func (s *Store) speaker(ctx context.Context, p match.PersonID, f storedForgettin
 	} else {
 		sp.seat = f.Name
 	}
-	posts, err := values[string](ctx, s.read, noticesBy, p)
+	posts, err := values[string](ctx, s.costly, noticesBy, p)
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range posts {
 		sp.posts[id] = true
 	}
-	files, err := values[string](ctx, s.read, recordsOf, p, f.Platform)
+	files, err := values[string](ctx, s.costly, recordsOf, p, f.Platform)
 	for _, name := range files {
 		sp.files[name] = true
 	}
@@ -88,7 +88,7 @@ func (sp *speaker) without(m outbox.Message, instead string) (outbox.Message, bo
 // eachMessage calls f with every message of the transcript, in order.
 func (s *Store) eachMessage(ctx context.Context, f func(outbox.Message)) error {
 	for after := int64(-1); ; {
-		ms, err := s.After(ctx, after, forgetRows)
+		ms, err := messagesAfter(ctx, s.costly, after, forgetRows)
 		if err != nil || len(ms) == 0 {
 			return err
 		}
