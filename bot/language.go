@@ -3,6 +3,7 @@ package bot
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -97,6 +98,21 @@ func Languages() []string {
 // tag, with arguments for {0}, {1} ….
 func Translated(tag, english string, args ...string) string {
 	return text.BestLanguage(tag).Adapter(english, args...)
+}
+
+// Labels returns the labels of the controls of posts in the language of a BCP 47 tag, by
+// their labels in the other languages: posts have them in the language of their room.
+func Labels(tag string) map[string]string {
+	labels, own := map[string]string{}, text.BestLanguage(tag)
+	for _, l := range text.Languages() {
+		for _, c := range slices.Concat(Controls, More) {
+			theirs, ours := text.BestLanguage(l.Tag).Say(say(c.Label)), own.Say(say(c.Label))
+			if _, known := labels[theirs]; !known && theirs != ours {
+				labels[theirs] = ours
+			}
+		}
+	}
+	return labels
 }
 
 // CommandsIn returns what people can ask for, as Commands does, with summaries and

@@ -82,8 +82,8 @@ func who(seat string) outbox.User {
 	return outbox.User{Platform: Name, ID: "seat:" + strings.ToLower(seat), Name: string(unicode.ToUpper(first)) + seat[size:]}
 }
 
-// Run reads lines until ctx is done, or until they end, or somebody at the prompt
-// types quit: then it returns [io.EOF].
+// Run reads lines until ctx is done, or until they end or one says quit: then it returns
+// [io.EOF].
 func (t *Terminal) Run(ctx context.Context, service bot.Service) error {
 	if t.Prompt {
 		t.say(wordWelcome)
@@ -110,7 +110,7 @@ func (t *Terminal) Run(ctx context.Context, service bot.Service) error {
 		case err := <-ended:
 			return err
 		case line := <-lines:
-			if t.Prompt && leaves(line) {
+			if leaves(line) {
 				return io.EOF
 			}
 			err := t.line(ctx, service, fmt.Sprintf("%s:%s:%d", Name, prefix, n), line)
@@ -124,7 +124,7 @@ func (t *Terminal) Run(ctx context.Context, service bot.Service) error {
 	}
 }
 
-// leaves reports whether somebody at the prompt wants to end the program.
+// leaves reports whether a line ends the program.
 func leaves(line string) bool {
 	switch strings.TrimPrefix(strings.ToLower(strings.TrimSpace(line)), "/") {
 	case "quit", "exit":
@@ -177,6 +177,9 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 	}
 	if a.Refused {
 		t.refuse()
+	}
+	if a.Moderators {
+		a.Text = bot.Translated(t.Lang, wordNoModerators)
 	}
 	t.answer(seat, a)
 	for _, p := range a.Posts {

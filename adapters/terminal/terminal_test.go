@@ -53,7 +53,7 @@ func (s *screen) Sees(string) string {
 	return s.output.String()
 }
 
-// Somebody at the prompt ends the program with a word; a script does not.
+// A word ends the program, at the prompt and in a script.
 func TestQuit(t *testing.T) {
 	for typed, want := range map[string]int{"quit": 0, " Exit ": 0, "/quit": 0, "quite": 1} {
 		for _, prompt := range []bool{true, false} {
@@ -61,7 +61,7 @@ func TestQuit(t *testing.T) {
 			if err := s.Run(t.Context(), noCommands{}); err != io.EOF {
 				t.Errorf("%q: %v", typed, err)
 			}
-			if refused := s.Refused(); prompt && refused != want || !prompt && refused != 1 {
+			if refused := s.Refused(); refused != want {
 				t.Errorf("%q, with a prompt %t: %d lines refused", typed, prompt, refused)
 			}
 		}
@@ -96,6 +96,25 @@ func TestWithoutSlash(t *testing.T) {
 	}
 	if s.Refused() != 3 {
 		t.Errorf("%d refused", s.Refused())
+	}
+}
+
+// Nobody is told to ask a moderator where there is none.
+func TestNoModerators(t *testing.T) {
+	for lang, want := range map[string]string{"": "That is for moderators, and a terminal has none.", "de_DE.UTF-8": "Das können nur Moderatoren", "ja": "これはモデレーターだけ"} {
+		st, err := store.Open(t.Context(), store.Memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		var out strings.Builder
+		s := &Terminal{In: strings.NewReader("settings size:13x13\nnew 5x5\nadjudicate count\n"), Out: &out, Lang: lang}
+		if err := bot.New(st, bot.Config{Deliveries: 1}).Run(t.Context(), s); !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		if got := out.String(); strings.Count(got, want) != 2 || strings.Contains(got, "Ask") || s.Refused() != 2 {
+			t.Errorf("%q: %d refused, told\n%s", lang, s.Refused(), got)
+		}
 	}
 }
 

@@ -376,7 +376,9 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	if reset {
 		missed = slices.Insert(missed, 0, []byte("event: reset\ndata: {}\n\n"))
 	}
-	spoken, err := json.Marshal(speak(s.languageOf(r.Context(), who, browserLanguage(r))))
+	hello := speak(s.languageOf(r.Context(), who, browserLanguage(r)))
+	hello.Seat = s.otherSeat(who, st.browser)
+	spoken, err := json.Marshal(hello)
 	if err != nil {
 		s.log.Error("the words of the page cannot be sent", "error", err)
 		return
@@ -397,7 +399,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 			if send([]byte(": still here\n\n")) != nil {
 				return
 			}
-		case <-s.draining:
+		case <-s.stopping.Done():
 			return
 		case <-r.Context().Done():
 			return

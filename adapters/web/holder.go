@@ -98,6 +98,26 @@ func (s *server) openSeats(ctx context.Context) error {
 	return nil
 }
 
+// otherSeat returns the seat that a browser may have instead of one in which somebody else
+// sits, or that of an onlooker; empty: nobody else sits there.
+func (s *server) otherSeat(who outbox.User, browser string) string {
+	free := func(id string) bool {
+		st := s.seats[id]
+		return browser != "" && st.holder == browser || st.free()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.seats[who.ID] == nil || free(who.ID):
+		return ""
+	case who == black && free(white.ID):
+		return "white"
+	case who == white && free(black.ID):
+		return "black"
+	}
+	return "onlooker"
+}
+
 // admit lets a browser act as somebody, and takes the name or seat for it if that
 // is free. Otherwise it returns the problem. A client without cookies may act in
 // a seat that is free, and does not keep it. New names count against the limits of c, which

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -230,6 +231,35 @@ func TestSeatsChangeHands(t *testing.T) {
 			t.Errorf("without a cookie in somebody's seat: %s", body)
 		}
 	})
+}
+
+// Whoever comes to a seat that somebody has is shown the other one, or that of an onlooker.
+func TestOtherSeat(t *testing.T) {
+	var asked []bot.Request
+	url := open(t, newRoom(newLog(t)), private(&asked))
+	offered := func(seat, browser, want string) {
+		t.Helper()
+		s := follow(t, url, "seat="+seat, "", browserNamed(browser))
+		defer s.body.Close()
+		for s.in.Scan() && s.in.Text() != "event: ready" {
+		}
+		s.in.Scan()
+		var hello spoken
+		if err := json.Unmarshal([]byte(strings.TrimPrefix(s.in.Text(), "data: ")), &hello); err != nil || hello.Seat != want {
+			t.Errorf("%s comes to %s and is offered %q, not %q; %v", browser, seat, hello.Seat, want, err)
+		}
+	}
+	offered("black", "second", "")
+	told(t, url, 1, "black", "/games", "first")
+	offered("black", "first", "")
+	offered("black", "second", "white")
+	offered("white", "second", "")
+	told(t, url, 2, "white", "/games", "second")
+	offered("black", "second", "white")
+	offered("black", "third", "onlooker")
+	offered("white", "third", "onlooker")
+	offered("onlooker", "third", "")
+	offered("name:Ada", "third", "")
 }
 
 // The page gives a browser a secret, once, which scripts cannot read.

@@ -44,7 +44,7 @@ type server struct {
 	*Room
 	service    bot.Service
 	port       string
-	draining   <-chan struct{} // closed when the room is about to stop
+	stopping   context.Context // done when the room is about to stop
 	collecting chan struct{}   // held while the backlog is extended
 }
 
@@ -65,7 +65,7 @@ func (r *Room) Run(ctx context.Context, service bot.Service) error {
 	}
 	s := &server{
 		Room: r, service: service, port: strconv.Itoa(int(address.Port())),
-		draining: ctx.Done(), collecting: make(chan struct{}, 1),
+		stopping: ctx, collecting: make(chan struct{}, 1),
 	}
 	s.published, err = s.cfg.Log.Last(ctx)
 	if err == nil {
@@ -89,6 +89,8 @@ func (r *Room) Run(ctx context.Context, service bot.Service) error {
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(r.log.Handler(), slog.LevelWarn),
 	}
+	unread := unreadConns{conns: map[net.Conn]bool{}}
+	web.ConnState = unread.note
 	stopped := make(chan error, 1)
 	go func() { stopped <- web.Serve(listener) }()
 	if r.cfg.Ready != nil {
@@ -101,12 +103,44 @@ func (r *Room) Run(ctx context.Context, service bot.Service) error {
 	}
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
+	unread.close()
 	if err := web.Shutdown(drain); err != nil {
 		r.log.Warn("some requests were not answered before the stop", "error", err)
 		_ = web.Close()
 	}
 	<-stopped
 	return nil
+}
+
+// unreadConns are the connections of which no request has been read. Shutdown would wait for
+// them, some seconds.
+type unreadConns struct {
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+}
+
+func (u *unreadConns) note(c net.Conn, state http.ConnState) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if delete(u.conns, c); state == http.StateNew {
+		u.conns[c] = true
+	}
+}
+
+func (u *unreadConns) close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for c := range u.conns {
+		_ = c.Close()
+	}
+}
+
+// readBody calls read, which reads the body of a request. When the room stops, a body that
+// has come in part ends with os.ErrDeadlineExceeded.
+func (s *server) readBody(w http.ResponseWriter, read func() error) error {
+	end := context.AfterFunc(s.stopping, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) })
+	defer end()
+	return read()
 }
 
 // listenError says "listen 127.0.0.1:8080: address already in use".
@@ -296,7 +330,12 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength > limit { // which was counted; of a length that is unknown nothing was
 		limit = maxUpload
 	}
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit)).Decode(&sub); err != nil {
+	err := s.readBody(w, func() error { return json.NewDecoder(http.MaxBytesReader(w, r.Body, limit)).Decode(&sub) })
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		http.Error(w, bot.Translated(sub.lang, wordFailed), http.StatusServiceUnavailable)
+		return
+	case err != nil:
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
 			http.Error(w, bot.Translated(sub.lang, wordTooLarge, strconv.Itoa(match.MaxDiagram>>20)), http.StatusRequestEntityTooLarge)

@@ -42,10 +42,12 @@ func browserLanguage(r *http.Request) string {
 	return wants[0].String()
 }
 
-// A spoken is a language of the page: what it says, by the English words.
+// A spoken is a language of the page: what it says, by the English words, and what buttons
+// say, by their labels in other languages.
 type spoken struct {
 	Lang  string            `json:"lang"`
-	Words map[string]string `json:"words,omitempty"` // none: English
+	Words map[string]string `json:"words,omitempty"`
+	Seat  string            `json:"seat,omitempty"` // where the browser may sit, if somebody else has the seat that it asked for
 }
 
 // pageLanguage returns the language of a page for somebody who prefers one: English where
@@ -57,15 +59,15 @@ func pageLanguage(preferred string) string {
 	return bot.Languages()[0]
 }
 
-// speak returns the words of the page for somebody who prefers a language.
+// speak returns the words of the page for somebody who prefers a language, with the labels
+// of buttons.
 func speak(preferred string) spoken {
 	tag := pageLanguage(preferred)
-	if tag == bot.Languages()[0] {
-		return spoken{Lang: tag}
+	words := bot.Labels(tag)
+	if tag != bot.Languages()[0] {
+		for _, english := range pageWords {
+			words[english] = bot.Translated(tag, english)
+		}
 	}
-	words := map[string]string{}
-	for _, english := range pageWords {
-		words[english] = bot.Translated(tag, english)
-	}
-	return spoken{tag, words}
+	return spoken{Lang: tag, Words: words}
 }

@@ -169,6 +169,10 @@ func (s *server) ownerForm(w http.ResponseWriter, r *http.Request) {
 // "leave".
 func (s *server) ownerSubmit(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if err := s.readBody(w, r.ParseForm); err != nil {
+		http.Error(w, "That cannot be read.", http.StatusBadRequest)
+		return
+	}
 	lang := pageLanguage(browserLanguage(r))
 	// Not Strict: somebody who follows a link to this page would be none of its owners. A
 	// form of another page sends no cookie, and is refused.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net"
+	"os"
 	"strings"
 	"testing"
 
@@ -44,5 +45,46 @@ func TestOwnerInChromium(t *testing.T) {
 		p.do(chromedp.Navigate(url+"/owner"), chromedp.SendKeys(chromedp.CSS("#token"), "guess"+kb.Enter), refused)
 		p.do(chromedp.SendKeys(chromedp.CSS("#token"), token+kb.Enter), moderator)
 		p.do(chromedp.Navigate(`data:text/html,<a href="`+url+`/owner">me</a>`), chromedp.Click(chromedp.CSS("a")), moderator)
+	}
+}
+
+// A second visitor comes to the free seat, a third watches; the title is theirs. Buttons
+// and seats are in the language of each reader.
+func TestVisitorsInChromium(t *testing.T) {
+	tier.Change(t)
+	url := openWholeBot(t)
+	first := openTab(t, chromium(t), url)
+	first.say("/new two-button 9x9")
+	first.sees("Black to play")
+	visit := func(seat, title string) *tab {
+		t.Helper()
+		p := openTab(t, chromium(t), url)
+		p.wait(`document.querySelector('#seat').value === %q && document.title === %q`, seat, title)
+		return p
+	}
+	first.wait(`document.title === '● Black to play · Halfpoint'`)
+	second := visit("white", "Black to play · Halfpoint")
+	second.say("hello")
+	visit("onlooker", "Black to play · Halfpoint")
+
+	second.say("/settings whose:mine language:de")
+	second.wait(`document.documentElement.lang === 'de' && [...document.querySelectorAll('.controls button')].some((b) => b.textContent === 'Passen')`)
+	first.wait(`[...document.querySelectorAll('.controls button')].some((b) => b.textContent === 'Pass')`)
+	if got := get[string](second, `[...document.querySelectorAll('#seat option')].map((o) => o.textContent).join()`); !strings.HasPrefix(got, "Schwarz,Weiß,") {
+		t.Errorf("seats: %s", got)
+	}
+
+	// On a phone one sees whose turn it is, also when it is somebody else's.
+	second.do(chromedp.EmulateViewport(360, 640, chromedp.EmulateScale(2)))
+	second.wait(`innerWidth === 360 && document.querySelector('#turn').checkVisibility() && document.querySelector('#turn').textContent === 'Black to play'`)
+	second.narrow(360)
+	if dir := os.Getenv("SHOTS"); dir != "" {
+		for name, p := range map[string]*tab{"phone": second, "desk": first} {
+			png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+			if err != nil {
+				t.Fatal(err)
+			}
+			os.WriteFile(dir+"/"+name+".png", png, 0o600)
+		}
 	}
 }

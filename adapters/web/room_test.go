@@ -700,6 +700,32 @@ func TestDrain(t *testing.T) {
 	})
 }
 
+// A room that stops waits for no request that has come in part.
+func TestHalfSent(t *testing.T) {
+	for _, sent := range []string{
+		"POST /ask HTTP/1.1\r\nHost: %[1]s\r\nOrigin: http://%[1]s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+		"POST /owner HTTP/1.1\r\nHost: %[1]s\r\nOrigin: http://%[1]s\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\ntoken=",
+		"GET / HTTP/1.1\r\nHost: ",
+		"",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			url, stop := run(t, newRoom(newLog(t)), fakeService{})
+			conn, err := network.DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			io.WriteString(conn, strings.ReplaceAll(sent, "%[1]s", strings.TrimPrefix(url, "http://")))
+			synctest.Wait()
+			begin := time.Now()
+			stop()
+			if d := time.Since(begin); d > time.Second {
+				t.Errorf("%.20q delays the stop by %v", sent, d)
+			}
+		})
+	}
+}
+
 // A reader who does not read is dropped, and nobody waits for them.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -67,6 +67,7 @@ var pageWords = []string{
 	"It is not your turn. {0}.",
 	"You are watching. {0}.",
 	"Press {0} again to place a stone there.",
+	"Never mind",
 	"Choose something first.",
 	"The room does not answer. Trying again…",
 	"sending…",

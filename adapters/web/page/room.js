@@ -265,7 +265,7 @@ function element(m) {
   if (m.text || m.to) {
     const text = make('p', { className: 'text', dir: 'auto' });
     const uncalled = (m.to ?? []).filter((name) => !m.text?.includes('@' + name));
-    uncalled.forEach((name, i) => text.append(make('bdi', { className: 'to', textContent: '@' + name }), i + 1 < uncalled.length ? ' ' : ': '));
+    uncalled.forEach((name, i) => text.append(make('bdi', { className: 'to', textContent: '@' + (seats.includes(name) ? t(name) : name) }), i + 1 < uncalled.length ? ' ' : ': '));
     for (const part of m.parts ?? [{ text: m.text ?? '' }]) text.append(...(part.time ? [instant(part)] : bot ? linked(part.text) : [part.text]));
     if (!bot && /^[/!]/.test(m.text)) text.classList.add('command');
     e.append(text);
@@ -404,12 +404,12 @@ function controls(m) {
   const e = make('div', { className: 'controls', game: m.game, kind: m.kind });
   const press = (c, more = {}) => {
     const args = { ...c.args, ...more };
-    send({ command: c.command, args, asked: c.ask in args ? c.label + ': ' + args[c.ask] : c.label });
+    send({ command: c.command, args, asked: c.ask in args ? t(c.label) + ': ' + args[c.ask] : t(c.label) });
     if (m.private) e.remove();
     refocus();
   };
   for (const c of m.controls) {
-    const b = make('button', { type: 'button', textContent: c.label });
+    const b = say(make('button', { type: 'button' }), c.label); // which is in the language of the room
     b.onclick = () => {
       if (!c.pick) press(c);
       else if (c.pick === 'type') begin(c);
@@ -457,11 +457,11 @@ async function pick(c, e, b, press) {
   if (!choices.length) return begin(c);
   const close = () => { form.remove(); b.focus(); };
   const several = c.pick === 'several';
-  const form = make('form', { className: 'pick', ariaLabel: c.label },
+  const form = make('form', { className: 'pick', ariaLabel: t(c.label) },
     ...choices.map((choice) => make('label', {},
       make('input', { type: several ? 'checkbox' : 'radio', name: 'choice', value: choice.value }), ' ' + (choice.hint || choice.value))),
-    make('button', { type: 'submit', textContent: c.label }),
-    make('button', { type: 'button', className: 'quiet', textContent: 'Never mind', onclick: close }));
+    make('button', { type: 'submit', textContent: t(c.label) }),
+    say(make('button', { type: 'button', className: 'quiet', onclick: close }), 'Never mind'));
   form.onkeydown = (event) => { if (event.key === 'Escape') close(); };
   form.onsubmit = (event) => {
     event.preventDefault();
@@ -516,6 +516,11 @@ function connect(anew = false) {
     speak(spoken.lang, spoken.words);
     if (!loading) return;
     loading = false;
+    if (spoken.seat) { // somebody else sits there
+      seat.value = spoken.seat;
+      showTurn();
+      connect();
+    }
     log.setAttribute('aria-busy', 'false');
     welcome();
     followTurn();
