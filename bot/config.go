@@ -105,6 +105,9 @@ type reader struct {
 	mistakes BadSettings
 }
 
+// maxSettings is the largest size of a configuration, in bytes.
+const maxSettings = 1 << 20
+
 // ReadSettings reads a YAML file (path may be empty: none), the environment
 // (HALFPOINT_ and the key in capitals, with "_" for ".") and flags, which holds values by
 // key. An error is a [BadSettings] with every mistake, or a system error of the
@@ -115,9 +118,12 @@ func ReadSettings(path string, flags map[string]string) (Settings, error) {
 	table := s.table()
 	r := &reader{Settings: &s, table: table, keys: slices.Sorted(maps.Keys(table)), values: map[string][]string{}}
 	if path != "" {
-		text, err := os.ReadFile(path)
+		text, err := ReadFile(path, maxSettings)
 		if err != nil {
 			return s, err
+		}
+		if len(text) > maxSettings {
+			return s, BadSettings{{File: path, Why: fmt.Sprintf("larger than %d KiB", maxSettings>>10)}}
 		}
 		r.file(path, text)
 	}

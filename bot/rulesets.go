@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -50,8 +51,19 @@ func ReadRulesets(files []string) ([]*rules.Ruleset, error) {
 // maxRuleset is the largest size of such a file, in bytes.
 const maxRuleset = 64 << 10
 
+// ReadFile reads a file of at most a number of bytes, of a larger one no more than one byte beyond: it may
+// be a device that never ends.
+func ReadFile(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most+1))
+}
+
 func readRuleset(name string) (*rules.Ruleset, error) {
-	text, err := os.ReadFile(name)
+	text, err := ReadFile(name, maxRuleset)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -11,7 +12,9 @@ import (
 func Nearest(s string, names []string) string {
 	best, at := "", 3
 	for _, n := range names {
-		if d := rules.Distance(s, n); d < at && d < len(n) {
+		switch d := rules.Distance(s, n); {
+		case d >= len(n):
+		case d < at, best != "" && d == at && !swapped(s, best) && swapped(s, n):
 			best, at = n, d
 		}
 	}
@@ -23,4 +26,10 @@ func Nearest(s string, names []string) string {
 		}
 	}
 	return best
+}
+
+// swapped reports whether two words have the same letters, in another order.
+func swapped(a, b string) bool {
+	sorted := func(s string) []byte { return slices.Sorted(slices.Values([]byte(s))) }
+	return slices.Equal(sorted(a), sorted(b))
 }

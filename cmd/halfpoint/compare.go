@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -115,7 +114,7 @@ func (s *compareCmd) reports(rec *sgf.Record, rows []sgf.Row) []rules.Report {
 type compareFlags struct {
 	All    bool   `help:"Show every ruleset, also those with the same result."`
 	Theory bool   `help:"Add the theorems, and how each count differs from the one above it."`
-	Out    string `short:"o" help:"Write the table as a picture, OUT.png, or as a description, OUT.txt." placeholder:"OUT"`
+	Out    string `short:"o" help:"Write the table as a picture, OUT.png, or as a description, OUT.txt; - writes the picture to standard output." placeholder:"OUT"`
 	Theme  string `help:"One of ${themes}." default:"wood"`
 	Size   string `help:"small, medium or large." default:"medium" enum:"small,medium,large"`
 	Panel  string `help:"dark or light; the default depends on the theme."`
@@ -148,7 +147,11 @@ func (f *compareFlags) show(e *env, rec *sgf.Record, rows []sgf.Row) error {
 		return err
 	}
 	chart := f.chart(rec, rows, bot.Titles)
-	switch strings.ToLower(filepath.Ext(f.Out)) {
+	ext := strings.ToLower(filepath.Ext(f.Out))
+	if f.Out == "-" {
+		ext = ".png"
+	}
+	switch ext {
 	case ".png":
 		if err := chart.Draw(&b, render.Options{Theme: f.Theme, Size: f.Size, Panel: f.Panel}); err != nil {
 			return usageError{err}
@@ -158,10 +161,7 @@ func (f *compareFlags) show(e *env, rec *sgf.Record, rows []sgf.Row) error {
 	default:
 		return usageError{fmt.Errorf("%s: unknown file type; use .png for a picture, .txt for a text", f.Out)}
 	}
-	if err := os.WriteFile(f.Out, b.Bytes(), 0o644); err != nil {
-		return plain(f.Out, err)
-	}
-	return nil
+	return e.write(f.Out, b.Bytes())
 }
 
 // printTheory prints what the theorems say of the rows of a comparison, and what

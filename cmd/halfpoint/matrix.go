@@ -10,7 +10,6 @@ import (
 	"image/draw"
 	"image/png"
 	"log/slog"
-	"os"
 	"time"
 
 	"go.mau.fi/util/dbutil"
@@ -35,12 +34,17 @@ func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.
 	return c
 }
 
+const maxAvatar = 8 << 20 // bytes
+
 // profile returns how people see the bot's account.
 func profile(m bot.Matrix) (p matrix.Profile, err error) {
 	p = matrix.Profile{Name: cmp.Or(m.Name, "Halfpoint"), NameChosen: m.Name != "", AvatarChosen: m.Avatar != ""}
 	if p.AvatarChosen {
-		if p.Avatar, err = os.ReadFile(m.Avatar); err != nil {
+		if p.Avatar, err = bot.ReadFile(m.Avatar, maxAvatar); err != nil {
 			return p, fmt.Errorf("matrix.avatar: %w", plain(m.Avatar, err))
+		}
+		if len(p.Avatar) > maxAvatar {
+			return p, fmt.Errorf("matrix.avatar: %s: larger than %d MiB", m.Avatar, maxAvatar>>20)
 		}
 		return p, nil
 	}

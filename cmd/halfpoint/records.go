@@ -288,7 +288,7 @@ func reading(a int) string {
 type renderCmd struct {
 	File string `arg:"" help:"SGF file; - reads standard input."`
 	strictness
-	Out         string `short:"o" required:"" help:"File to write: OUT.png, OUT.gif or OUT.txt." placeholder:"OUT"`
+	Out         string `short:"o" required:"" help:"File to write: OUT.png, OUT.gif or OUT.txt; - writes a PNG, or with a range of --move a GIF, to standard output." placeholder:"OUT"`
 	Rules       string `help:"Play the record under this ruleset instead of its own." placeholder:"ID"`
 	Move        string `help:"Stop after move N of the record. In an animation, show moves N-M, or N- for all from N." placeholder:"N"`
 	Theme       string `help:"One of ${themes}." default:"wood"`
@@ -334,11 +334,17 @@ func (s *renderCmd) Run(e *env) error {
 	}
 	ext := strings.ToLower(filepath.Ext(s.Out))
 	first, last, ranged, err := turnsFrom(s.Move)
+	if s.Out == "-" {
+		ext = map[bool]string{false: ".png", true: ".gif"}[ranged]
+	}
 	if err == nil && ranged && ext != ".gif" {
 		err = errRange
 	}
 	if err != nil {
 		return err
+	}
+	if n := rec.Moves(); max(first, last) > n {
+		e.note(s.File, fmt.Sprintf("--move %s: the record has only %d %s", s.Move, n, plural(n, "move")))
 	}
 	first = rec.UpTo(first)
 	if last >= 0 {
@@ -373,10 +379,22 @@ func (s *renderCmd) Run(e *env) error {
 	default:
 		return usageError{fmt.Errorf("%s: unknown file type; use .png for a picture, .gif for an animation, .txt for a text", s.Out)}
 	}
-	if err := os.WriteFile(s.Out, b.Bytes(), 0o644); err != nil {
-		return plain(s.Out, err)
+	if err := e.write(s.Out, b.Bytes()); err != nil {
+		return err
 	}
 	return stopped(s.File, rec)
+}
+
+// write writes a file, "-" to standard output.
+func (e *env) write(path string, data []byte) error {
+	if path == "-" {
+		_, err := e.out.Write(data)
+		return err
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		return plain(path, err)
+	}
+	return nil
 }
 
 // watched tells how many pictures of an animation have been drawn.

@@ -128,21 +128,23 @@ func (c *perftCmd) Run(e *env) error {
 	if err != nil {
 		return usageError{err}
 	}
-	var b bytes.Buffer
 	if c.Divide && c.Depth > 0 && g.Phase() == rules.Playing {
 		for _, t := range rules.PerftTurns(g) {
 			n := uint64(1)
 			if next, err := g.Play(t); err == nil && c.Depth > 1 {
 				n = rules.Perft(next, c.Depth-1)[c.Depth-2]
 			}
-			fmt.Fprintf(&b, "%v: %d\n", t, n)
+			if _, err := fmt.Fprintf(e.out, "%v: %d\n", t, n); err != nil {
+				return err
+			}
 		}
 	}
-	for i, n := range rules.Perft(g, c.Depth) {
-		fmt.Fprintf(&b, "%d %d\n", i+1, n)
+	for depth := 1; depth <= c.Depth; depth++ { // all together take little longer than the last alone
+		if _, err := fmt.Fprintf(e.out, "%d %d\n", depth, rules.Perft(g, depth)[depth-1]); err != nil {
+			return err
+		}
 	}
-	_, err = e.out.Write(b.Bytes())
-	return err
+	return nil
 }
 
 // customRulesets reads the rulesets that the configuration adds.

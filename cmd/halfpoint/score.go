@@ -61,6 +61,9 @@ func (s *scoreCmd) score(e *env, path string) (*rules.Game, rules.Report, error)
 	c.Rules = r
 	switch {
 	case s.Move != nil:
+		if n := rec.Moves(); *s.Move > n {
+			e.note(path, fmt.Sprintf("--move %d: the record has only %d %s", *s.Move, n, plural(n, "move")))
+		}
 		c.Stop, c.Move = true, rec.UpTo(*s.Move)
 		rec = rec.Cut(c.Move)
 	case !s.Strict && !s.named():
