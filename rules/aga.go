@@ -1,9 +1,14 @@
 package rules
 
+import (
+	"slices"
+	"strings"
+)
+
 // AGA is the ruleset of the American Go Association, the base of the
 // rulesets with pass stones.
 var AGA = Ruleset{
-	Name: "aga", Version: 1,
+	Name: "aga", Version: 2,
 	Theorem:  "A",
 	Title:    "AGA",
 	Aim:      "Most points win: surrounded points, prisoners and pass stones.",
@@ -16,7 +21,10 @@ var AGA = Ruleset{
 		Place: Placement(NewSituation),
 		// "When a player passes, he or she gives the opponent one stone as a prisoner."
 		// "Two consecutive passes normally signal the end of the game."
-		Pass:   {HandOverStone, When(TwoPasses, StopPlay)},
+		// "The game is over when the players agree on the status of all groups on the board, or,
+		// failing such agreement, if both players pass twice in succession. In this case any
+		// stones remaining on the board are deemed alive."
+		Pass:   {HandOverStone, When(TwoPasses, StopPlay), When(TwoPassesAgain, CountAllAlive)},
 		Resign: {ConcedeGame},
 	},
 	Settle: Agreement,
@@ -24,11 +32,11 @@ var AGA = Ruleset{
 	// passed to the opponent as usual."
 	Agreed:  []Rule{When(BlackStoppedPlay, WhiteHandsOverStone)},
 	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, AddKomi},
-	Say:     []Fact{WhiteStillOwesAPass},
+	Say:     []Fact{WhiteStillOwesAPass, NextPassesAreFinal},
 	Closing: []Kind{Pass, Pass},
 	Choices: []Choice{
-		{"When does White give the last pass stone?", "When both players accept the count, if Black's pass stopped play. Until then it is shown as what accepting would do, and resuming play drops it."},
-		settling, naive,
+		{"When does White give the last pass stone?", "When both players accept the count, or both pass again after they resumed, if Black's pass stopped play. Until then it is shown as what accepting would do, and resuming play drops it."},
+		settling, disputes, naive,
 	},
 	words: []word{
 		{WhiteHandsOverStone, onAgreed, PassStone},
@@ -38,10 +46,26 @@ var AGA = Ruleset{
 	},
 }
 
+var aga1 = version1(AGA)
+
+// version1 returns the first version of a ruleset with pass stones: after each resumption the
+// players may agree or disagree anew. Games that were begun under it are played under it.
+func version1(r Ruleset) *Ruleset {
+	first := r.But(r)
+	first.Version = 1
+	for k, list := range r.Moves {
+		first.Moves[k] = slices.DeleteFunc(slices.Clone(list), func(r Rule) bool { return strings.HasSuffix(r.Name, CountAllAlive.Name) })
+	}
+	first.Say = slices.DeleteFunc(slices.Clone(r.Say), func(f Fact) bool { return f.Name == NextPassesAreFinal.Name || f.Name == NextButtonIsFinal.Name })
+	first.Choices = slices.DeleteFunc(slices.Clone(r.Choices), func(c Choice) bool { return c.Open == disputes.Open })
+	first.words, first.facts = nil, nil
+	return &first
+}
+
 // FreeFirstPass is equivalence scoring in which White's pass is free if it is the first
 // of the game: Bill Spight's remark on the same page as [ButtonEquivalence].
 var FreeFirstPass = AGA.But(Ruleset{
-	Name: "free-first-pass", Version: 1,
+	Name: "free-first-pass", Version: 2,
 	Theorem:  "A − w",
 	Title:    "Equivalence scoring, White's first pass free",
 	Aim:      "Most points win: surrounded points, prisoners and pass stones.",
@@ -51,17 +75,19 @@ var FreeFirstPass = AGA.But(Ruleset{
 	Moves: map[Kind][]Rule{
 		// "since, in equivalence scoring, White makes the last pass, giving up a pass stone, you
 		// can simply let White not give a pass stone if White makes the first pass"
-		Pass: {Unless(FirstPassIsWhites, HandOverStone), When(TwoPasses, StopPlay)},
+		Pass: {Unless(FirstPassIsWhites, HandOverStone), When(TwoPasses, StopPlay), When(TwoPassesAgain, CountAllAlive)},
 	},
 	Choices: []Choice{
 		{"Which pass is the first after play was resumed?", "The first of the game: it stays the first."},
 		{"From which komi is half a point taken?", "From the 7 of the page. Players may choose another."},
-		settling, naive,
+		settling, agaDisputes, naive,
 	},
 	facts: []condition{
 		{FirstPassIsWhites, onTurns, false},
 	},
 })
+
+var freeFirstPass1 = version1(FreeFirstPass)
 
 // FirstPassIsWhites is true of White's pass if nobody passed before.
 var FirstPassIsWhites = Fact{"it is the first pass of the game and White's", "", func(g *Game) bool {

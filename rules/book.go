@@ -31,7 +31,11 @@ func (r *Ruleset) Book() string {
 			heading("Once play has stopped: "+kindTitles[k], r.Settle[k])
 		}
 	}
-	heading("When both have accepted", r.Agreed)
+	agreed := "When both have accepted"
+	if _, final := r.EndsDisputes(); final {
+		agreed += ", or all stones are alive"
+	}
+	heading(agreed, r.Agreed)
 	heading("The count", r.Count)
 	switch {
 	case len(r.Settle) > 0 || len(r.Count) == 0:

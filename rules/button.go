@@ -23,7 +23,7 @@ var ButtonGo = Area2.But(Ruleset{
 	Choices: []Choice{
 		{"Is taking the button a pass?", "No. It is a play like any other: it lifts every ban of repetition and interrupts a run of passes."},
 		{"May you pass while the button lies there?", "Yes. A button that nobody took is worth nothing."},
-		cycles, settling,
+		cycles, settling, disputesOpen,
 	},
 	words: []word{
 		{OneButton, atStart, things},
@@ -39,7 +39,7 @@ var ButtonGo = Area2.But(Ruleset{
 
 // ButtonEquivalence is Using the Button with Equivalence Scoring.
 var ButtonEquivalence = AGA.But(Ruleset{
-	Name: "button-equivalence", Version: 1,
+	Name: "button-equivalence", Version: 2,
 	Theorem:  "A + ½ − w",
 	Title:    "Button with equivalence scoring",
 	Aim:      "Most points win: surrounded points, prisoners, pass stones, buttons.",
@@ -54,21 +54,23 @@ var ButtonEquivalence = AGA.But(Ruleset{
 	},
 	// "The rules of equivalence scoring then apply as usual."
 	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
-	Say:     []Fact{TheButtonIsOnTheTable, WhiteStillOwesAPass},
+	Say:     []Fact{TheButtonIsOnTheTable, WhiteStillOwesAPass, NextPassesAreFinal},
 	Closing: []Kind{Button, Pass, Pass},
 	Choices: []Choice{
 		{"Is giving the button a pass?", "No. It is a play like any other, as in Button Go: it lifts bans and interrupts a run of passes."},
 		{"Does White still make the last pass?", "Yes, as equivalence scoring demands."},
-		cycles, settling,
+		cycles, settling, agaDisputes,
 	},
 	words: []word{
 		{withButton(GiveButton), on(Place, Pass, AcceptSuggestion, Button), ButtonThing},
 	},
 })
 
+var buttonEquivalence1 = version1(ButtonEquivalence)
+
 // ReverseButton is Reverse Button Go.
 var ReverseButton = AGA.But(Ruleset{
-	Name: "reverse-button", Version: 1,
+	Name: "reverse-button", Version: 2,
 	Theorem:  "A − ½",
 	Title:    "Reverse Button Go",
 	Aim:      "Most points win: surrounded points, prisoners, pass stones, buttons.",
@@ -80,17 +82,19 @@ var ReverseButton = AGA.But(Ruleset{
 	// White need not be last.
 	Agreed: []Rule{LastPasserTakesButton},
 	Count:  []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
-	Say:    []Fact{TheButtonIsOnTheTable},
+	Say:    []Fact{TheButtonIsOnTheTable, NextPassesAreFinal},
 	Choices: []Choice{
-		{"Which pass is the last?", "The pass that finally stopped play. Its player gets the button when both players accept the count; resuming play drops it."},
+		{"Which pass is the last?", "The pass that finally stopped play. Its player gets the button when the count stands; resuming play drops it."},
 		{"Must White pass last?", "No. The button makes that unnecessary."},
 		{"What is the komi?", "7, as in Button Go. Players may choose another."},
-		cycles, settling,
+		cycles, settling, agaDisputes,
 	},
 	words: []word{
 		{withButton(LastPasserTakesButton), onAgreed, ButtonThing},
 	},
 })
+
+var reverseButton1 = version1(ReverseButton)
 
 // The score depends on the player who took the first button.
 var (

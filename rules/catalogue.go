@@ -25,7 +25,7 @@ var Catalogue = []*Ruleset{
 
 // earlier are the versions of rulesets that were released and are not played any more,
 // but for games that were begun under them.
-var earlier = []*Ruleset{&japanese1}
+var earlier = []*Ruleset{&japanese1, aga1, freeFirstPass1, buttonEquivalence1, reverseButton1, twoButton1, twoButtonSeparate1, twoButtonPasses1}
 
 // aliases are the other names under which people know rulesets, as [normal] writes them.
 // Names and titles need none.

@@ -12,8 +12,12 @@ var (
 		"A placement may not repeat a position with the same player to move. The situations that passes and buttons leave count too."}
 	settling = Choice{"How do the players agree on dead stones?",
 		"Either player marks chains, and every change of the marks clears both acceptances. Then both accept, or either resumes play. Silence never accepts."}
+	disputesOpen = Choice{"What if the players do not agree?",
+		"Either resumes play, as often as they like. The game is counted when both accept. Nothing else ends it but a resignation, the clock or a moderator."}
 	disputes = Choice{"What if the players do not agree?",
 		"Either resumes play, and the opponent of the player who passed last is to move. When both players pass again, the game is counted with all stones on the board alive: there is no second talk, so capture what is dead first."}
+	agaDisputes = Choice{disputes.Open,
+		"As in the AGA's rules, on which this page builds: either resumes play, and when both players pass again, the game is counted with all stones on the board alive. There is no second talk, so capture what is dead first."}
 	naive = Choice{"What is territory?",
 		"The empty points of a region that reaches only one colour, whether the stones around it are alive, dead or in seki. So the count of an unfinished board means little."}
 	ikedaWords = Choice{"What about repetition, suicide and dead stones?",

@@ -566,7 +566,11 @@ func TestResumptionAfterADispute(t *testing.T) {
 			t.Errorf("%s: %v, %v to move, dead %v, run %d", x.id, g.phase, g.toPlay, g.dead, g.run)
 		}
 		g = then(t, g, x.more)
-		g = settled(t, g, "")
+		if _, final := g.rules.EndsDisputes(); final != (g.phase == Over) {
+			t.Errorf("%s: %v after both have passed again", x.id, g.phase)
+		} else if !final {
+			g = settled(t, g, "")
+		}
 		if got := holds(g); got != x.agreed {
 			t.Errorf("%s, %s: they hold %s, want %s", x.id, x.more, got, x.agreed)
 		}
@@ -578,7 +582,7 @@ func TestResumptionAfterADispute(t *testing.T) {
 // handed over falls with it, and is handed over when Black's pass stops play
 // once more.
 func TestLastPassAfterAResumption(t *testing.T) {
-	for _, id := range []string{"aga", "button-equivalence"} {
+	for _, id := range []string{"aga@1", "button-equivalence@1"} {
 		g := then(t, drawn(t, id, Black, "..XO.", "..XO.", "..XO.", "..XO.", "..XO."), "B3 pass pass")
 		last := func(g *Game, want int) {
 			t.Helper()
@@ -602,7 +606,74 @@ func TestLastPassAfterAResumption(t *testing.T) {
 		if got := end.held; got[Black][PassStone] != 3 || got[White][PassStone] != 2 {
 			t.Errorf("%s: %s", id, holds(end))
 		}
+		name, _, _ := strings.Cut(id, "@")
+		now := then(t, drawn(t, name, Black, "..XO.", "..XO.", "..XO.", "..XO.", "..XO."), "B3 pass pass resume pass pass")
+		if now.held != end.held || now.Result() != end.Result() {
+			t.Errorf("%s: %s, %s", name, holds(now), now.Result())
+		}
 	}
+}
+
+// A player who never accepts keeps no game from being counted: whoever resumes, and both
+// pass again, everything on the board is alive, and what the count moves has moved.
+func TestDisputesEnd(t *testing.T) {
+	board := []string{
+		"...X.",
+		"O..XO",
+		"...XO",
+		"...XO",
+		"...X."}
+	for _, r := range Catalogue {
+		k, final := r.EndsDisputes()
+		if !final {
+			if r.Has(Resume) && r.Name != "button" && r.Name != "japanese" {
+				t.Errorf("%s: who never accepts keeps a game from being counted", r.Name)
+			}
+			continue
+		}
+		stop, again := "pass pass", "pass pass"
+		if k == Button {
+			stop, again = "button pass pass button", "pass pass button"
+		}
+		for _, by := range []Color{Black, White} {
+			g := then(t, drawn(t, r.Name, Black, board...), stop)
+			for _, turn := range []Turn{{Kind: MarkDead, By: Black, Dead: points(t, 5, 5, "A4")}, {Kind: AcceptScore, By: Black}, {Kind: Resume, By: by}} {
+				var err error
+				if g, err = g.Play(turn); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mayPass := then(t, g, strings.TrimSuffix(again, " "+k.String()))
+			if mayPass.phase != Playing {
+				t.Errorf("%s: %v before the last of %q", r.Name, mayPass.phase, again)
+			}
+			g = then(t, g, again)
+			if g.phase != Over || g.board.At(Point{0, 3}) != White || len(g.dead) > 0 || g.Captured(White) > 0 {
+				t.Errorf("%s: %v, %v is dead\n%v", r.Name, g.phase, g.dead, g.board)
+			}
+			// The stone on A4 keeps three columns from being territory, as where it was agreed to be alive.
+			alive := settled(t, then(t, drawn(t, r.Name, Black, board...), stop), "")
+			if g.Score().Margin() != alive.Score().Margin() {
+				t.Errorf("%s: %v, where both agree that it is alive %v", r.Name, g.Score().Lines, alive.Score().Lines)
+			}
+			// Both may still agree before that, and a game of version 1 goes on.
+			if before := earlierVersion(r); before != nil {
+				if old := then(t, drawn(t, before.ID(), Black, board...), stop+" resume "+again+" resume "+again); old.phase != Settling {
+					t.Errorf("%s: %v", before.ID(), old.phase)
+				}
+			}
+		}
+	}
+}
+
+// earlierVersion returns the first version of a ruleset, nil if it is the only one.
+func earlierVersion(r *Ruleset) *Ruleset {
+	for _, before := range earlier {
+		if before.Name == r.Name {
+			return before
+		}
+	}
+	return nil
 }
 
 // Black places one stone on an empty board and White passes first, or takes
@@ -819,7 +890,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%v after %d turns: %v, want %v", turn, g.Turns(), err, want)
 		}
 	}
-	start, _ := New(&AGA, Setup{W: 2, H: 2})
+	start, _ := New(aga1, Setup{W: 2, H: 2}) // in which play is resumed without end
 	b := start.Build()
 	for range MaxTurns / 2 {
 		try(b, Turn{Kind: Pass, By: Black}, Turn{Kind: Pass, By: White}, Turn{Kind: Resume, By: Black})

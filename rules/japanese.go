@@ -26,6 +26,7 @@ var Japanese = Ruleset{
 		{"Who judges life and death?", "The players: they mark what is dead and what is alive in seki, and both accept. There is no hypothetical play."},
 		{"What counts in seki?", "No territory that touches a chain marked as seki; prisoners do count. Without such marks all naive territory counts once the dead stones are removed."},
 		{"What ends a cycle?", "When a placement makes a position for the third time with the same player to move, the players may end the game without a result, if both accept. Otherwise play goes on. What passes leave does not count: nothing has moved."},
+		disputesOpen,
 		{"What is the komi?", "6½. Players may choose another."},
 	},
 	words: []word{

@@ -1,6 +1,10 @@
 package rules
 
-import "maps"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // A Ruleset says how a game is played and counted. Read one top to bottom: what lies on the table at
 // the start, what a player may do on their turn, what may be said once play
@@ -62,6 +66,33 @@ func (r *Ruleset) ID() string {
 
 // Has reports whether the ruleset knows this kind of turn at all.
 func (r *Ruleset) Has(k Kind) bool { return len(r.Moves[k]) > 0 || len(r.Settle[k]) > 0 }
+
+// EndsDisputes reports whether the game is counted with all stones alive once play was resumed
+// and has stopped again, and with which kind of turn: a pass or a button.
+func (r *Ruleset) EndsDisputes() (Kind, bool) {
+	for _, k := range []Kind{Pass, Button} {
+		if slices.ContainsFunc(r.Moves[k], func(r Rule) bool { return strings.HasSuffix(r.Name, CountAllAlive.Name) }) {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// Undisputed returns the ruleset without that end of disputes: an earlier version if there is one.
+// It serves to play what goes on after passes for another reason than a dispute.
+func (r *Ruleset) Undisputed() *Ruleset {
+	if _, final := r.EndsDisputes(); !final {
+		return r
+	}
+	for _, before := range earlier {
+		if _, final := before.EndsDisputes(); before.Name == r.Name && !final {
+			return before
+		}
+	}
+	without := version1(*r)
+	without.Version, without.id, without.text = r.Version, r.id, r.text
+	return without
+}
 
 // But returns the rules of r, except that: what changes names replaces what r
 // says under the same heading, turn by turn for Moves and Settle. A heading

@@ -6,7 +6,7 @@ import "slices"
 //
 // "The Combined rules are identical to AGA Rules, with the following changes:"
 var TwoButton = AGA.But(Ruleset{
-	Name: "two-button", Version: 1,
+	Name: "two-button", Version: 2,
 	Theorem:  "A − w",
 	Title:    "Two Button Go",
 	Aim:      "Most points win: surrounded points, prisoners, pass stones, buttons.",
@@ -22,20 +22,21 @@ var TwoButton = AGA.But(Ruleset{
 			When(FirstPass, TakeButton.As("the first player to pass gets a button")),
 			// "The game ends with 2 passes"
 			When(TwoPasses, StopPlay),
+			When(TwoPassesAgain, CountAllAlive),
 		},
 	},
 	// "The last player to pass (ending the game) also gets a button."
 	Agreed: []Rule{LastPasserTakesButton.As("the last player to pass gets a button")},
 	// "two buttons, each of which has a value of 1/2 a point"
 	Count: []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
-	Say:   []Fact{BothButtonsLie, OnlyTheLastButtonLies},
+	Say:   []Fact{BothButtonsLie, OnlyTheLastButtonLies, NextPassesAreFinal},
 	Choices: []Choice{
 		{"Do you take a button with a pass or instead of one? The authors of the page differ.",
 			"With the pass, which gives a stone as always. The other reading is two-button-separate."},
-		{"Do you take a button or give it?", "The player who passes takes it. Together with the stone that the pass gives, this costs half a point."},
+		{"Do you take a button or give it? The page says both.", "The player who passes takes it, as Herman has it: ½ to the taker, who gives a whole stone with the pass. So the button and its pass cost half a point together."},
 		{"Does the first pass count towards the two that stop play?", "Yes."},
 		{"Which passes are the first and the last after play was resumed?", "The first stays the first. The last is the one that finally stopped play."},
-		settling, twoButtonKomi,
+		settling, agaDisputes, twoButtonKomi,
 	},
 	words: []word{
 		{TwoButtons, atStart, things},
@@ -49,10 +50,12 @@ var TwoButton = AGA.But(Ruleset{
 	},
 })
 
+var twoButton1 = version1(TwoButton)
+
 // TwoButtonSeparate is Bill Spight's reading on the same page, in which a
 // button is a turn of its own.
 var TwoButtonSeparate = AGA.But(Ruleset{
-	Name: "two-button-separate", Version: 1,
+	Name: "two-button-separate", Version: 2,
 	Theorem:  "A − w",
 	Title:    "Two Button Go, buttons as turns",
 	Aim:      "Most points win: surrounded points, prisoners, pass stones, buttons.",
@@ -71,6 +74,9 @@ var TwoButtonSeparate = AGA.But(Ruleset{
 			Unless(FirstButtonLies, StopPlay),
 			When(FirstButtonLies, LiftBans),
 			GiveButton,
+			// "The Combined rules are identical to AGA Rules", and what stops play here is the last
+			// button.
+			When(LastButtonTakenAgain, CountAllAlive),
 		},
 	},
 	Settle: map[Kind][]Rule{
@@ -78,14 +84,18 @@ var TwoButtonSeparate = AGA.But(Ruleset{
 	},
 	Agreed:  []Rule{},
 	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
-	Say:     []Fact{BothButtonsLie, OnlyTheLastButtonLies, LastButtonMayBeTaken},
+	Say:     []Fact{BothButtonsLie, OnlyTheLastButtonLies, LastButtonMayBeTaken, NextButtonIsFinal},
 	Closing: []Kind{Button, Pass, Pass, Button},
 	Choices: []Choice{
 		{"Do you take a button with a pass or instead of one? The authors of the page differ.", "Instead: a button is a turn of its own. The other reading is two-button."},
+		{"To whom does a button count that is a turn of its own? Herman credits it to the player who takes it, Bill Spight counts it as −½.",
+			"To the opponent: taking it costs half a point, because passing costs one. If it counted for the taker, nobody would ever fill a dame before taking it."},
 		{"When may you take the first button?", "At any turn, also after two passes. While it lies there, button always means the first. It lifts bans as in Button Go."},
 		{"When may you take the last button?", "When the first is gone and the two turns before were passes. Taking it stops play, which passes alone never do."},
 		{"What happens to the last button when play is resumed?", "It returns to the table as if nobody had taken it: its half point returns, the player who took it is to move, and two new passes are needed."},
-		settling, twoButtonKomi,
+		settling,
+		{disputes.Open, "Either resumes play. When the last button is taken again, the game is counted with all stones on the board alive: the page's rules are identical to the AGA's but for the buttons, and under these the next two passes decide."},
+		twoButtonKomi,
 	},
 	words: []word{
 		{takeBackLastButton, on(Resume), things},
@@ -93,13 +103,17 @@ var TwoButtonSeparate = AGA.But(Ruleset{
 	facts: []condition{
 		{TwoPassesJustBefore, onTurns, false},
 		{LastButtonMayBeTaken, onTurns, true},
+		{LastButtonTakenAgain, on(Button), false},
+		{NextButtonIsFinal, 0, true},
 	},
 })
+
+var twoButtonSeparate1 = version1(TwoButtonSeparate)
 
 // TwoButtonPasses is Bill Spight's implementation on the same page, without buttons:
 // "Treat the buttons like passes."
 var TwoButtonPasses = AGA.But(Ruleset{
-	Name: "two-button-passes", Version: 1,
+	Name: "two-button-passes", Version: 2,
 	Theorem:  "A − w",
 	Title:    "Two Button Go, passes alone",
 	Aim:      "Most points win: surrounded points, prisoners and pass stones.",
@@ -110,11 +124,13 @@ var TwoButtonPasses = AGA.But(Ruleset{
 	// pass is the same as the first player to pass, she does not hand over a pass stone for the
 	// last pass."
 	Agreed: []Rule{When(FirstPasserStoppedPlay, TakeBackPassStone)},
-	Say:    []Fact{},
+	Say:    []Fact{NextPassesAreFinal},
 	Choices: []Choice{
-		{"When does the last pass lose its stone?", "When both players accept the count, if its player made the first pass of the game too. Until then the stone is shown; resuming play keeps it."},
+		{"Does a pass lift a ban of repetition? The page treats that separately.", "No, not even the passes that stand for buttons. The situation that a pass leaves counts as an earlier one."},
+		{"How many passes end play? The page treats that separately.", "Two in a row stop it, as in the AGA's rules, and the first pass of the game counts towards them."},
+		{"When does the last pass lose its stone?", "When the count stands, if its player made the first pass of the game too. Until then the stone is shown; resuming play keeps it."},
 		{"Which passes are the first and the last after play was resumed?", "The first stays the first. The last is the one that finally stopped play."},
-		settling, twoButtonKomi,
+		settling, agaDisputes, twoButtonKomi,
 	},
 	words: []word{
 		{withStone(TakeBackPassStone), onAgreed, things},
@@ -123,6 +139,8 @@ var TwoButtonPasses = AGA.But(Ruleset{
 		{FirstPasserStoppedPlay, onAgreed, false},
 	},
 })
+
+var twoButtonPasses1 = version1(TwoButtonPasses)
 
 var (
 	// FirstPasserStoppedPlay is true where one player made the first and the last pass.
@@ -145,6 +163,14 @@ var (
 	// nothing by themselves.
 	LastButtonMayBeTaken = Fact{"taking the last button stops play", "", func(g *Game) bool {
 		return g.phase == Playing && g.table == 1 && g.run >= 2
+	}}
+	// LastButtonTakenAgain is true of the turn that takes the last button after a resumption.
+	LastButtonTakenAgain = Fact{"the last button has been taken again after play was resumed", "", func(g *Game) bool {
+		return g.table == 0 && g.times[Resume] > 0
+	}}
+	// NextButtonIsFinal is what the table hears from a resumption on.
+	NextButtonIsFinal = Fact{"if the last button is taken again, all stones on the board count as alive", "", func(g *Game) bool {
+		return g.phase == Playing && g.times[Resume] > 0
 	}}
 	// TakeBackLastButton undoes the turn that stopped play.
 	TakeBackLastButton = Rule{"the last button returns to the table, and the player who took it is to move", func(g *Game) bool {

@@ -83,8 +83,12 @@ func (rec *Record) Count(c Count) (g *rules.Game, assumed bool, err error) {
 }
 
 // closed brings a game to its end: if it settles by accepting, if it is being
-// played by the ruleset's closing. One that is over stays as it is.
+// played by the ruleset's closing. One that is over stays as it is, unless stones are dead in
+// a game that [allAlive] speaks of.
 func closed(g *rules.Game, dead, seki []rules.Point) (*rules.Game, error) {
+	if len(dead) > 0 && allAlive(g) {
+		g = g.Before()
+	}
 	if err := stand(g, dead, seki); err != nil && g.Phase() != rules.Over {
 		return nil, err
 	}
@@ -95,6 +99,12 @@ func closed(g *rules.Game, dead, seki []rules.Point) (*rules.Game, error) {
 		return rules.Close(g.Rules(), g.Setup(), g.Log(), dead, seki)
 	}
 	return g, nil
+}
+
+// allAlive reports whether a game is over because play was resumed and stopped again, so that
+// its ruleset counts all stones as alive.
+func allAlive(g *rules.Game) bool {
+	return g.Phase() == rules.Over && g.Rules().Has(rules.AcceptScore) && g.Log()[len(g.Log())-1].Kind < rules.Draw && g.Before() != nil
 }
 
 // plain returns the record with a pass for every turn that is a turn only in some

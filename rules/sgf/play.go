@@ -268,6 +268,9 @@ func (rec *Record) Under(r *rules.Ruleset, komi rules.Points, dead, seki []rules
 	if len(r.Count) == 0 {
 		return nil, rules.ErrNoCount
 	}
+	if rec.goesOn() {
+		r = r.Undisputed()
+	}
 	g, err := rec.start(r, komi)
 	if err != nil {
 		return nil, err
@@ -297,6 +300,22 @@ func (rec *Record) start(r *rules.Ruleset, komi rules.Points) (*rules.Game, erro
 	s := rec.Setup
 	s.Komi = komi + rec.madeUp(r)
 	return rules.New(r, s)
+}
+
+// goesOn reports whether a stone is placed after two passes in a row.
+func (rec *Record) goesOn() bool {
+	passes := 0
+	for _, t := range rec.Turns {
+		switch {
+		case t.Kind != rules.Place:
+			passes++
+		case passes >= 2:
+			return true
+		default:
+			passes = 0
+		}
+	}
+	return false
 }
 
 // lastPlacement returns the index of the last placement, -1 if there is none.
