@@ -3,6 +3,7 @@ package match
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -391,4 +392,61 @@ func obey(t *testing.T, r *rand.Rand, g *rules.Game, by rules.Color, stones []ru
 		g = next
 	}
 	return g
+}
+
+// A player who never accepts keeps no game from being counted: both are told what passing
+// again will do, once play has stopped and once it is resumed, and then it does. A trial is
+// no resumption: passes only end it, and nobody is told otherwise.
+func TestPassingAgainCounts(t *testing.T) {
+	told := func(k *table) string {
+		var keys []string
+		for _, p := range k.last.Posts {
+			for _, m := range p.Texts {
+				keys = append(keys, m.Key)
+			}
+		}
+		return strings.Join(keys, " ")
+	}
+	says := func(k *table) bool { return slices.Contains(k.pos.Game.Says(), rules.NextPassesAreFinal.Name) }
+	for _, id := range []string{"aga", "area-agreement", "two-button", "button-equivalence"} {
+		k := sit(t, id, 5).log("turn B place C3", "turn W place A1", "turn B pass").do("bob", MakeTurn, rules.Pass)
+		if !strings.Contains(told(k), "settle.final.pass") {
+			t.Errorf("%s: when play stops: %s", id, told(k))
+		}
+		k.do("bob", Dispute, 0)
+		if says(k) {
+			t.Errorf("%s: the trial says that passing again is final", id)
+		}
+		for k.pos.Branch > 0 {
+			k.do(k.match.ToMove, MakeTurn, rules.Pass)
+		}
+		if g := k.pos.Game; g.Phase() != rules.Settling || g.Rules() != ruleset(t, id) {
+			t.Fatalf("%s: the trial leaves %v under %s", id, g.Phase(), g.Rules().ID())
+		}
+		k.do("bob", Resume, rules.Resume)
+		if !strings.Contains(told(k), "resumed.final.pass") || !says(k) {
+			t.Errorf("%s: when play is resumed: %s, %q", id, told(k), k.pos.Game.Says())
+		}
+		k.do("ada", MakeTurn, rules.Pass, "anyway:yes").do("bob", MakeTurn, rules.Pass, "anyway:yes")
+		if g := k.pos.Game; k.match.State != Ended || g.Captured(rules.White) > 0 {
+			t.Errorf("%s: %s, %v after both have passed again", id, k.match.State, g.Phase())
+		}
+	}
+	// Games under the first version go on as they began.
+	k := stopped(t).do("bob", Resume, rules.Resume)
+	if strings.Contains(told(k), "resumed.final") {
+		t.Errorf("aga@1: %s", told(k))
+	}
+	if k.do("ada", MakeTurn, rules.Pass).do("bob", MakeTurn, rules.Pass); k.match.State != Going {
+		t.Errorf("aga@1: %s after both have passed again", k.match.State)
+	}
+}
+
+func ruleset(t *testing.T, id string) *rules.Ruleset {
+	t.Helper()
+	r, err := rules.Find(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

@@ -36,7 +36,7 @@ var verbs = map[string]verb{
 			return errUnreadable
 		}
 		f.Stones = append(slices.Clip(f.Stones), at)
-		if err := f.restart(); err != nil || f.Placing > 0 {
+		if err := f.restart(f.begun.Rules()); err != nil || f.Placing > 0 {
 			return err
 		}
 		return f.tick(e, clock.Event{Kind: clock.Turn, By: rules.Black, ToPlay: f.begun.ToPlay()})
@@ -85,6 +85,11 @@ var verbs = map[string]verb{
 	// branch B: Black goes on playing, to try out what is dead.
 	"branch": func(f *folding, e Event, args string) error {
 		f.Branch, f.Asked = e.Seq, nil
+		if r := f.begun.Rules(); r != r.Undisputed() { // passing again only ends the branch
+			if err := f.restart(r.Undisputed()); err != nil {
+				return err
+			}
+		}
 		return f.turn(e, rules.Turn{Kind: rules.Resume, By: colorOf(args)})
 	},
 	// return unaccepted: the game is as it was when the branch began, marks and all, but
@@ -96,6 +101,13 @@ var verbs = map[string]verb{
 		}
 		if err := f.back(f.Branch - 1); err != nil {
 			return err
+		}
+		if r, err := rules.Find(f.match.Rules); err != nil {
+			return err
+		} else if r != r.Undisputed() {
+			if err := f.restart(r); err != nil {
+				return err
+			}
 		}
 		if args != "" {
 			f.withdraw()

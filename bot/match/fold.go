@@ -221,7 +221,7 @@ func (f *folding) back(s int) error {
 	}
 	was := f.after[s]
 	f.Lines, f.Stones = slices.Clip(was.lines), was.stones
-	return f.restart()
+	return f.restart(f.begun.Rules())
 }
 
 // withdraw removes the acceptances of the count that play has stopped at, if any. The
@@ -236,9 +236,9 @@ func (f *folding) withdraw() {
 	}))
 }
 
-// restart begins the game with the handicap stones that Black has placed.
-func (f *folding) restart() (err error) {
-	if f.begun, f.Placing, err = f.match.begin(f.begun.Rules(), f.Stones); err != nil {
+// restart begins the game under r with the handicap stones that Black has placed.
+func (f *folding) restart(r *rules.Ruleset) (err error) {
+	if f.begun, f.Placing, err = f.match.begin(r, f.Stones); err != nil {
 		return err
 	}
 	f.played = 0

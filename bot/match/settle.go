@@ -83,7 +83,8 @@ func (p *Position) suggested(l Line) bool {
 func (in *Input) stillStanding(t rules.Turn) (Step, bool) {
 	g := in.Position.Game
 	r := g.Rules()
-	if t.Kind != rules.Pass || r.Has(rules.AcceptScore) || r.Has(rules.AcceptSuggestion) || len(r.Count) == 0 || in.Position.Branch > 0 || in.Match.NoHints || !g.Allows(t) || in.yes("anyway") {
+	_, final := r.EndsDisputes()
+	if t.Kind != rules.Pass || r.Has(rules.AcceptScore) && !(final && g.Times(rules.Resume) > 0) || r.Has(rules.AcceptSuggestion) || len(r.Count) == 0 || in.Position.Branch > 0 || in.Match.NoHints || !g.Allows(t) || in.yes("anyway") {
 		return Step{}, false
 	}
 	passed := passOut(g, 2)

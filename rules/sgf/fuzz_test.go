@@ -72,6 +72,9 @@ func FuzzWritten(f *testing.F) {
 		}
 		text := write(t, g, rec.Info)
 		back := read(t, text)
+		if r, _, err = back.Ruleset(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
 		again, err := back.Play(r, back.Setup.Komi)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)

@@ -268,9 +268,6 @@ func (rec *Record) Under(r *rules.Ruleset, komi rules.Points, dead, seki []rules
 	if len(r.Count) == 0 {
 		return nil, rules.ErrNoCount
 	}
-	if rec.goesOn() {
-		r = r.Undisputed()
-	}
 	g, err := rec.start(r, komi)
 	if err != nil {
 		return nil, err
@@ -293,29 +290,13 @@ func (rec *Record) Under(r *rules.Ruleset, komi rules.Points, dead, seki []rules
 	if err := stand(g, dead, seki); err != nil {
 		return nil, err
 	}
-	return rules.Close(r, g.Setup(), g.Log(), dead, seki)
+	return rules.Close(g.Rules(), g.Setup(), g.Log(), dead, seki)
 }
 
 func (rec *Record) start(r *rules.Ruleset, komi rules.Points) (*rules.Game, error) {
 	s := rec.Setup
 	s.Komi = komi + rec.madeUp(r)
 	return rules.New(r, s)
-}
-
-// goesOn reports whether a stone is placed after two passes in a row.
-func (rec *Record) goesOn() bool {
-	passes := 0
-	for _, t := range rec.Turns {
-		switch {
-		case t.Kind != rules.Place:
-			passes++
-		case passes >= 2:
-			return true
-		default:
-			passes = 0
-		}
-	}
-	return false
 }
 
 // lastPlacement returns the index of the last placement, -1 if there is none.
@@ -355,7 +336,12 @@ func step(g *rules.Game, t Turn, goesOn bool) (*rules.Game, error) {
 		case saysNothing(g, t, goesOn):
 			return g, nil
 		case t.Kind == rules.Place || t.Kind == rules.Pass:
-			resumed = g.Phase() == rules.Settling
+			if resumed = g.Phase() == rules.Settling; resumed && g.Rules() != g.Rules().Undisputed() {
+				var err error // nothing tells of a dispute
+				if g, err = rules.Replay(g.Rules().Undisputed(), g.Setup(), g.Log()); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 	if resumed {

@@ -39,7 +39,7 @@ B+16.5: Black has 25½, White has 9])
 
 func TestWrittenRecord(t *testing.T) {
 	rec := read(t, "(;SZ[5]KM[6.5]HA[2]AB[bb][dd];W[cc];B[cb];W[];B[];W[]XT[resume];B[];XD[C3]XT[accept])")
-	g, err := rec.Play(&rules.TwoButton, rec.Setup.Komi)
+	g, err := rec.Play(find(t, "two-button@1"), rec.Setup.Komi)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,8 +351,8 @@ func TestLongestGames(t *testing.T) {
 		size  int
 	}{
 		{"two-button-separate", []rules.Kind{rules.Pass}, 25},
-		{"two-button-separate", []rules.Kind{rules.Pass, rules.Pass, rules.Button, rules.Resume}, 25},
-		{"aga", []rules.Kind{rules.Pass, rules.Pass, rules.Resume}, 25},
+		{"two-button-separate@1", []rules.Kind{rules.Pass, rules.Pass, rules.Button, rules.Resume}, 25},
+		{"aga@1", []rules.Kind{rules.Pass, rules.Pass, rules.Resume}, 25},
 		{"tromp-taylor", []rules.Kind{rules.Place}, 25},
 	} {
 		g, err := rules.New(find(t, x.id), rules.Setup{W: x.size, H: x.size})
