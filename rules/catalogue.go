@@ -35,8 +35,8 @@ var aliases = []struct {
 	note  string     // what is to be said of it; "" for another spelling
 	ask   bool       // the ruleset is near, but not near enough to be taken for it
 }{
-	{"chinese cn china 中国 中國", []*Ruleset{&AGA}, "For Chinese rules I use aga. It counts territory and pass stones, and the margin is the same as by area.", false},
-	{"newzealand nz", []*Ruleset{&AGA}, "For New Zealand rules I use aga. The margin is the same as by area, but suicide is not allowed.", false},
+	{"chinese cn china 中国 中國", []*Ruleset{&AreaAgreement}, "For Chinese rules I use area-agreement. Your stones and the points they surround count, and you agree on what is dead.", false},
+	{"newzealand nz", []*Ruleset{&AreaAgreement}, "For New Zealand rules I use area-agreement, but suicide is not allowed.", false},
 	{"bga british", []*Ruleset{&AGA}, "British rules are the same as aga.", false},
 	{"french ffg", []*Ruleset{&AGA}, "For French rules I use aga. They have pass stones too.", false},
 	{"korean kr korea 韩国 韓国 日韩 한국", []*Ruleset{&Japanese}, "For Korean rules I use japanese. Territory and prisoners count, and a pass is free.", false},
@@ -50,9 +50,9 @@ var aliases = []struct {
 	{"yaffe", []*Ruleset{&Ultimate}, "", false},
 	{"pauli", []*Ruleset{&HalfPass, &HalfPassAgreement}, "Robert Pauli wrote two rulesets.", true},
 	{"ikeda", []*Ruleset{&Area1, &Area2, &Area3, &Territory1}, "Ikeda Toshio wrote four rulesets.", true},
-	{"area", []*Ruleset{&Area1, &Area2, &Area3, &TrompTaylor, &ButtonGo}, "Several rulesets count area.", true},
+	{"area", []*Ruleset{&Area1, &Area2, &Area3, &AreaAgreement, &TrompTaylor, &ButtonGo}, "Several rulesets count area.", true},
 	{"territory", []*Ruleset{&Territory1, &AGA, &TwoButton, &Japanese}, "Several rulesets count territory.", true},
-	{"ing goe sst 应氏 應氏", []*Ruleset{&AGA}, "I do not have Ing rules. The nearest is aga: its margin is the same as by area.", true},
+	{"ing goe sst 应氏 應氏", []*Ruleset{&AreaAgreement}, "I do not have Ing rules. The nearest is area-agreement: it counts area too.", true},
 }
 
 // ErrNoSuchRuleset is wrapped by every error of [Find].

@@ -16,11 +16,11 @@ func TestFind(t *testing.T) {
 		"half pass": "half-pass", "halfpass": "half-pass", "Half-pass with agreement": "half-pass-agreement", "half pass agreement": "half-pass-agreement",
 		"tromp taylor": "tromp-taylor", "Tromp–Taylor": "tromp-taylor", "TT": "tromp-taylor", "tromp": "tromp-taylor",
 		"area 3": "area-3", "Area rules III": "area-3", "territory rules I": "territory-1", "area iii": "area-3", "Japanese 1900": "japanese", "ultimate go": "ultimate", "AGA rules": "aga",
-		"Japanese (1989)": "japanese", "chinese": "aga", "Chinese rules": "aga", "nz": "aga", "New Zealand": "aga", "Korean": "japanese", "KR": "japanese",
-		"日本ルール": "japanese", "日本规则": "japanese", "中国规则": "aga", "中國規則": "aga", "日韩规则": "japanese", "한국 룰": "japanese", "应氏规则": "aga?",
+		"Japanese (1989)": "japanese", "chinese": "area-agreement", "Chinese rules": "area-agreement", "nz": "area-agreement", "New Zealand": "area-agreement", "Korean": "japanese", "KR": "japanese",
+		"日本ルール": "japanese", "日本规则": "japanese", "中国规则": "area-agreement", "中國規則": "area-agreement", "日韩规则": "japanese", "한국 룰": "japanese", "应氏规则": "area-agreement?",
 
 		"ikeda":                             "area-1 area-2 area-3 territory-1",
-		"ing":                               "aga?",
+		"ing":                               "area-agreement?",
 		"ha":                                "half-pass half-pass-agreement",
 		"half":                              "half-pass half-pass-agreement",
 		"pauli":                             "half-pass half-pass-agreement",
@@ -79,7 +79,7 @@ func TestFindAmong(t *testing.T) {
 	own := []*Ruleset{r, custom(t, Spec{Base: "aga", Name: "club", Title: strings.Repeat("碁", maxTitle)}), custom(t, Spec{Base: "aga", Name: "club-go"})}
 	for name, want := range map[string]string{
 		"house-rules": "custom/house-rules", "House Rules": "custom/house-rules", " custom/house-rules": "custom/house-rules", r.ID(): "custom/house-rules",
-		"rules of the house": "custom/house-rules", "house": "custom/house-rules", "aga": "aga", "chinese": "aga",
+		"rules of the house": "custom/house-rules", "house": "custom/house-rules", "aga": "aga", "chinese": "area-agreement",
 		"huose-rules": "custom/house-rules?", "hous": "custom/house-rules?", "custom/huose": "custom/house-rules?", "custom/agga": "aga?", "two": "two-button two-button-separate two-button-passes",
 		"club": "custom/club", "clxx": "none", strings.Repeat("碁", maxTitle): "custom/club", strings.Repeat("-", 2*maxTitle-5) + "house": "custom/house-rules", strings.Repeat("-", 2*maxTitle-4) + "house": "none",
 		"club-go": "custom/club-go", "custom/club-go": "custom/club-go", "ikeda": "area-1 area-2 area-3 territory-1",

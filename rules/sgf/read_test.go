@@ -487,7 +487,7 @@ func TestRulesetOfRecords(t *testing.T) {
 		"Territory II":          `aga: the record's rules "Territory II" are unknown: they are read as aga`, // not a misspelling of another
 		"ter":                   `aga: the record's rules "ter" are unknown: they are read as aga`,
 		"ing":                   `area-agreement: the record's rules "ing" are read as area-agreement`,
-		"SST":                   `aga: the record's rules "SST" are read as aga`,
+		"SST":                   `area-agreement: the record's rules "SST" are read as area-agreement`,
 		"Japanese/Korean":       `japanese: the record's rules "Japanese/Korean" are read as japanese`,
 		"jap":                   `japanese: the record's rules "jap" are read as japanese`,
 		"Japanese with superko": `japanese: the record's rules "Japanese with superko" are read as japanese`,
