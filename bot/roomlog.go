@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -26,6 +27,9 @@ type RoomLog interface {
 	// Last returns the N of the newest message of all rooms; 0: there is none.
 	Last(ctx context.Context) (int64, error)
 }
+
+// ErrAlike means that another browser holds a name that looks like a new one.
+var ErrAlike = errors.New("another browser holds a name that looks like it")
 
 // A Holder is the browser that holds a name or a seat in the local room. Only this
 // browser may write and read as the person of that name.

@@ -182,9 +182,6 @@ func (s *server) takeName(ctx context.Context, who outbox.User, browser string, 
 		// first stranger who tries it.
 		return problem{wordOldName}, nil
 	case h.ID == "": // else it is an old name, and its private messages are for its holder
-		if alike, err := s.cfg.Log.Imitates(ctx, mine); err != nil || alike {
-			return problem{wordAlike}, err
-		}
 		if mine.Since, err = s.cfg.Log.Last(ctx); err != nil {
 			return nil, err
 		}
@@ -193,6 +190,9 @@ func (s *server) takeName(ctx context.Context, who outbox.User, browser string, 
 		return problem{wordNames, strconv.Itoa(max(2, int(math.Ceil(wait.Minutes()))))}, nil
 	}
 	h, err = s.cfg.Log.Hold(ctx, mine, "")
+	if errors.Is(err, bot.ErrAlike) {
+		return problem{wordAlike}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -76,11 +76,9 @@ type Store interface {
 	// Holder returns the holder of a name or seat, or bot.ErrNotFound.
 	Holder(ctx context.Context, platform, id string) (bot.Holder, error)
 	// Hold makes h the holder if there is none or if the present one has the secret
-	// instead. It returns the holder that there is then.
+	// instead. It returns the holder that there is then; or bot.ErrAlike, if there was none
+	// and somebody with another secret holds a name that looks like that of h.
 	Hold(ctx context.Context, h bot.Holder, instead string) (bot.Holder, error)
-	// Imitates reports whether somebody with another secret than h holds a name that
-	// looks like that of h.
-	Imitates(ctx context.Context, h bot.Holder) (bool, error)
 	// Release lets anybody hold a name or seat again. There need not be a holder.
 	Release(ctx context.Context, platform, id string) error
 }

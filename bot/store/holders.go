@@ -25,12 +25,16 @@ func (s *Store) Holder(ctx context.Context, platform, id string) (h bot.Holder, 
 }
 
 // Hold makes h the holder if there is none, or if the present holder has the secret
-// instead. It returns the holder after that.
+// instead. It returns the holder after that; or ErrAlike, if there was none and somebody
+// with another secret holds a name that looks like that of h.
 func (s *Store) Hold(ctx context.Context, h bot.Holder, instead string) (now bot.Holder, err error) {
 	defer annotate(&err, "hold %s", h.ID)
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
-			INSERT INTO holder (platform, platform_id, looks, secret, since) VALUES ($1, $2, $3, $4, $5)
+			INSERT INTO holder (platform, platform_id, looks, secret, since)
+			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT)
+			WHERE NOT EXISTS (SELECT 1 FROM holder WHERE platform = $1 AND looks = $3 AND looks <> '' AND secret <> $4)
+				OR EXISTS (SELECT 1 FROM holder WHERE platform = $1 AND platform_id = $2)
 			ON CONFLICT (platform, platform_id) DO UPDATE SET looks = excluded.looks, secret = excluded.secret, since = excluded.since
 			WHERE holder.secret = $6`,
 			h.Platform, h.ID, h.Looks, h.Secret, h.Since, instead)
@@ -38,19 +42,12 @@ func (s *Store) Hold(ctx context.Context, h bot.Holder, instead string) (now bot
 			return err
 		}
 		now, err = scanHolder(tx.QueryRowContext(ctx, holdersFrom+"WHERE platform = $1 AND platform_id = $2", h.Platform, h.ID))
+		if errors.Is(err, bot.ErrNotFound) {
+			err = bot.ErrAlike
+		}
 		return err
 	})
 	return now, err
-}
-
-// Imitates reports whether somebody with another secret than h holds a name that
-// looks like that of h.
-func (s *Store) Imitates(ctx context.Context, h bot.Holder) (yes bool, err error) {
-	defer annotate(&err, "find names that look like %s", h.ID)
-	err = s.read.QueryRowContext(ctx, `
-		SELECT EXISTS (SELECT 1 FROM holder WHERE platform = $1 AND looks = $2 AND looks <> '' AND secret <> $3)`,
-		h.Platform, h.Looks, h.Secret).Scan(&yes)
-	return yes, err
 }
 
 // Release lets anybody hold a name or seat again. There need not be a holder.

@@ -17,9 +17,14 @@ func holders(d *fixture) {
 	}
 	imitates := func(h bot.Holder) bool {
 		d.Helper()
-		yes, err := d.Imitates(d.ctx(), h)
+		now, err := d.Hold(d.ctx(), h, "")
+		if errors.Is(err, bot.ErrAlike) {
+			return true
+		}
 		d.must(err)
-		return yes
+		d.same("holder", now, h)
+		d.must(d.Release(d.ctx(), h.Platform, h.ID))
+		return false
 	}
 	if _, err := d.Holder(d.ctx(), "web", "name:bob"); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("the holder of a new name: %v", err)
@@ -58,6 +63,19 @@ func holders(d *fixture) {
 
 func racingHolders(d *fixture) {
 	const n = 8
+	names := []rune{'o', '\u043e', '\u03bf', '\u0585', '\u1d0f', '\u0d20', '\u0ed0', '\u06f5'} // which look alike
+	held := 0
+	for _, err := range atOnce(n, func(i int) (err error) {
+		_, err = d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: fmt.Sprintf("name:b%cb2", names[i]), Looks: "bob2", Secret: fmt.Sprint("s", i)}, "")
+		return err
+	}) {
+		if err == nil {
+			held++
+		} else if !errors.Is(err, bot.ErrAlike) {
+			d.must(err)
+		}
+	}
+	d.same("names that look alike and were claimed at once", held, 1)
 	got := make([]bot.Holder, n)
 	for _, err := range atOnce(n, func(i int) (err error) {
 		got[i], err = d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:bob", Secret: fmt.Sprint("s", i)}, "")

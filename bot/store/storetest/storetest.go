@@ -21,7 +21,6 @@ type Storage interface {
 	Message(ctx context.Context, key string) (outbox.Message, error)
 	Holder(ctx context.Context, platform, id string) (bot.Holder, error)
 	Hold(ctx context.Context, h bot.Holder, instead string) (bot.Holder, error)
-	Imitates(ctx context.Context, h bot.Holder) (bool, error)
 	Release(ctx context.Context, platform, id string) error
 }
 
