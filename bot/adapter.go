@@ -125,6 +125,8 @@ type Request struct {
 	// Flat: the room has no threads, so the adapter can show all posts of a new game,
 	// and not only the first, which starts the thread of the others elsewhere.
 	Flat bool
+	// Alone: nobody but the person and the bot is in the room, or can come into it.
+	Alone bool
 	// Typed is what the person typed, if the bot keeps the log of the room. It is stored
 	// there together with the outcome of the request, unless the answer is private.
 	// Answer.Logged reports whether it was stored.

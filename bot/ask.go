@@ -56,6 +56,9 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	if refusal := h.readYesOrNo(r.Args); refusal != nil {
+		return s.refuse(*refusal), nil
+	}
 	if h.whole != nil {
 		return h.whole(ctx, b, s, r)
 	}
@@ -134,7 +137,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 	}
 	in := &task{req: r, h: h, localizer: s, games: games, Input: match.Input{
 		Request: match.Request{ID: r.ID, Command: r.Command, Args: r.Args, Where: r.Where, Reply: r.Reply, Moderator: r.moderates(r.Command)},
-		Kind:    h.kind, Seated: h.seated, By: s.by, Match: m, Now: when(r, now).Truncate(time.Millisecond),
+		Kind:    h.kind, Seated: h.seated, Alone: r.Alone, By: s.by, Match: m, Now: when(r, now).Truncate(time.Millisecond),
 	}}
 	var step match.Step
 	if refusal != nil {

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -36,6 +37,29 @@ type handler struct {
 func (h handler) asks(r Request) bool {
 	return h.question != nil && (h.changes == "" || r.Args[h.changes] == "")
 }
+
+// readYesOrNo writes the options that take yes or no as "yes" and "no", however they were
+// typed. It returns why an option is neither.
+func (h handler) readYesOrNo(args map[string]string) (refusal *Text) {
+	for _, o := range h.Options {
+		typed := strings.ToLower(strings.TrimSpace(args[o.Name]))
+		if typed == "" || o.Type != BoolOption && o.Name != "confirm" {
+			continue
+		}
+		switch yes, known := yesOrNo[typed]; {
+		case !known:
+			return new(say("bad.yes", o.Name, shortened(typed)))
+		case yes:
+			args[o.Name] = "yes"
+		default:
+			args[o.Name] = "no"
+		}
+	}
+	return nil
+}
+
+// yesOrNo are the words for yes and no.
+var yesOrNo = map[string]bool{"yes": true, "y": true, "true": true, "on": true, "no": false, "n": false, "false": false, "off": false}
 
 // The groups of commands, in the order of help. People type their names after /help; a
 // text describes each.

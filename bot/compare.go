@@ -34,11 +34,7 @@ func compare(q *question) Answer {
 		}
 	}
 	rows := rec.Compare(sgf.Count{Dead: dead, Also: q.b.rulesets})
-	all := false
-	switch strings.ToLower(q.req.Args["all"]) {
-	case "yes", "y", "true":
-		all = true
-	}
+	all := q.req.Args["all"] == "yes"
 	supposed := len(dead) > 0 && !slices.Equal(chains(board, dead), chains(board, rec.Dead()))
 	var out []Text
 	switch {

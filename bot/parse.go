@@ -92,7 +92,7 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 		}
 		o := slices.IndexFunc(c.Options, func(o Option) bool {
 			_, given := args[o.Name]
-			return !given && (o.Type != BoolOption || yesOrNo(word))
+			return !given && (o.Type != BoolOption || isYesOrNo(word))
 		})
 		if o < 0 {
 			return "", nil, text.Error("parse.many", c.Name, shortened(word), usage(c))
@@ -167,7 +167,7 @@ func spelled(c Command, old alias, words []string, lines map[int]bool) ([]string
 			}
 			return out, begin
 		case !ok, value:
-		case o.Type == BoolOption && (inProse || next == len(words) || !yesOrNo(words[next])):
+		case o.Type == BoolOption && (inProse || next == len(words) || !isYesOrNo(words[next])):
 			word += ":yes"
 		case named && other.Name == o.Name: // "opponent opponent:@bob:example.org"
 			continue
@@ -185,8 +185,9 @@ func prose(o Option) bool {
 	return o.Rest && o.Required && (o.Type == StringOption || o.Type == DiagramOption)
 }
 
-func yesOrNo(word string) bool {
-	return slices.Contains([]string{"yes", "y", "true", "on", "no", "n", "false", "off"}, strings.ToLower(word))
+func isYesOrNo(word string) bool {
+	_, is := yesOrNo[strings.ToLower(word)]
+	return is
 }
 
 // joined makes one word of several that name a ruleset: "two button", "rules:two

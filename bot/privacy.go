@@ -59,7 +59,7 @@ func privacy(ctx context.Context, b *Bot, s localizer, r Request) (Answer, error
 // Forgets reports whether somebody asks to be forgotten, and confirms it, so that an
 // adapter forgets them, too.
 func (r Request) Forgets() bool {
-	return r.Command == "privacy" && strings.EqualFold(strings.TrimSpace(r.Args["what"]), "delete") && strings.EqualFold(r.Args["confirm"], "yes")
+	return r.Command == "privacy" && strings.EqualFold(strings.TrimSpace(r.Args["what"]), "delete") && yesOrNo[strings.ToLower(strings.TrimSpace(r.Args["confirm"]))]
 }
 
 // maxKnown is how many games an export lists.

@@ -141,12 +141,7 @@ func (q *question) pictured(m match.Match, p *match.Position, texts []Text) Answ
 // for a position to show, if they did not refuse it.
 func (q *question) shared() bool {
 	share := q.req.Args["share"]
-	return yes(share) || q.req.Command == "show" && share == ""
-}
-
-// yes reads an option that takes yes or no.
-func yes(typed string) bool {
-	return slices.Contains([]string{"yes", "y", "true"}, strings.ToLower(typed))
+	return share == "yes" || q.req.Command == "show" && share == ""
 }
 
 func (q *question) number() string { return strconv.Itoa(q.match.Number) }
@@ -165,10 +160,10 @@ func seatName(l *text.Language, p match.PersonID, who map[match.PersonID]outbox.
 // score shows the present count, or explains it.
 func score(q *question) Answer {
 	var out []Text
-	if theory := yes(q.req.Args["theory"]); theory || yes(q.req.Args["why"]) {
+	if theory := q.req.Args["theory"] == "yes"; theory || q.req.Args["why"] == "yes" {
 		out = append(out, why(q.pos.Final(), theory)...)
 	}
-	if yes(q.req.Args["ledger"]) {
+	if q.req.Args["ledger"] == "yes" {
 		out = append(out, ledger(q.pos.Game, q.number())...)
 	}
 	if len(out) == 0 {

@@ -27,6 +27,7 @@ func request(in interaction.Interaction, now time.Time) bot.Request {
 		Manager:  in.Guild != "" && in.May.Has(rest.ManageGuild),
 		Args:     map[string]string{},
 		Shows:    true,
+		Alone:    in.Guild == "" && !in.OnlyUser(),
 		Reply: route{ID: in.ID, Token: in.Token, Channel: in.Channel.ID, Guild: in.Guild, Alone: in.OnlyUser(),
 			Kind: in.Kind, At: now.UnixMilli(), Lang: in.Locale}.String(),
 	}

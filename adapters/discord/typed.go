@@ -227,7 +227,7 @@ func (a *Adapter) advice(lang, command string, step bool, problem error) string 
 func (a *Adapter) messageRequest(ctx context.Context, m message) (bot.Request, error) {
 	r := bot.Request{
 		ID: Name + ":message:" + m.ID, Who: person(m.Author), Where: match.Room{Platform: Name, Channel: m.Channel},
-		At: interaction.Time(m.ID), Flat: m.Guild == "",
+		At: interaction.Time(m.ID), Flat: m.Guild == "", Alone: m.Guild == "",
 	}
 	if m.Guild == "" {
 		return r, nil

@@ -43,6 +43,7 @@ type Input struct {
 	Limits   Limits
 	Here     []Match // unfinished games of the channel, as many as there may be; for commands that open one
 	Yours    []Match // unfinished games and sandboxes of the person who asks in the channel; for commands that open one
+	Alone    bool    // nobody else can join a game in the room of the request
 	Away     bool    // the platform cannot be reached
 	Left     bool    // the bot has left the server of the game
 	Room     RoomSettings
@@ -126,14 +127,9 @@ func (in *Input) sure(question text.Message, label, option string) Step {
 	return s
 }
 
-// yes reports whether an option was set to yes.
-func (in *Input) yes(option string) bool {
-	switch strings.ToLower(strings.TrimSpace(in.Request.Args[option])) {
-	case "yes", "y", "true":
-		return true
-	}
-	return false
-}
+// yes reports whether an option was set to yes. The bot has refused what is neither yes
+// nor no.
+func (in *Input) yes(option string) bool { return in.Request.Args[option] == "yes" }
 
 func (in *Input) number() string { return strconv.Itoa(in.Match.Number) }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/text"
@@ -104,14 +105,8 @@ func NewGame(in *Input) Step {
 		return in.Refuse(text.Whole(err))
 	}
 	noHints := in.Room.Hints == "off"
-	switch h := strings.ToLower(arg("hints")); h {
-	case "":
-	case "yes", "y", "on", "true":
-		noHints = false
-	case "no", "n", "off", "false":
-		noHints = true
-	default:
-		return in.Refuse(say("bad.hints", shortened(h)))
+	if arg("hints") != "" {
+		noHints = !in.yes("hints")
 	}
 	mine := rules.Black
 	switch c := strings.ToLower(arg("color")); c {
@@ -136,17 +131,25 @@ func NewGame(in *Input) Step {
 		m.sit(mine.Opponent(), in.By)
 	case known && slices.Contains(in.Seats[:], other):
 		m.sit(mine.Opponent(), other)
+	case in.Alone && opponent != "":
+		return in.Refuse(say("alone.opponent"))
 	case known:
 		m.Invited = other
 	case opponent != "":
 		return in.Refuse(say("unknown.user", shortened(opponent)))
+	case in.Alone:
+		m.sit(mine.Opponent(), in.By)
 	case slices.Contains(in.Seats[:], in.By):
 		m.Black, m.White = in.Seats[0], in.Seats[1]
 		if arg("color") != "" && m.Seat(mine) != in.By {
 			m.Black, m.White = m.White, m.Black
 		}
 	}
-	return in.opening(m).openOrBegin(g, text.About(id, r)...)
+	about := text.About(id, r)
+	if in.Alone && opponent == "" {
+		about = append(about, say("alone"))
+	}
+	return in.opening(m).openOrBegin(g, about...)
 }
 
 func (in *Input) opened() text.Message {
@@ -288,11 +291,17 @@ func Rematch(in *Input) Step {
 	var replaces []GameID
 	switch local := in.Seats[0] != "" && slices.Contains(in.Seats[:], old.Black) && slices.Contains(in.Seats[:], old.White); {
 	case old.Black == old.White:
+		if again := in.again(m, in.ended()); again > 0 {
+			return in.Refuse(say("rematch.already", in.number(), strconv.Itoa(again)))
+		}
 	case local: // a seat keeps its colour, and the people change seats
 		m.Black, m.White = in.Seats[0], in.Seats[1]
+		if again := in.again(m, in.ended()); again > 0 {
+			return in.Refuse(say("rematch.already", in.number(), strconv.Itoa(again)))
+		}
 	case in.asked("rematch") && old.Seat(in.Position.Asked.By) != in.By:
 		m.Opener = old.Seat(in.Position.Asked.By)
-		if again := in.again(m); again > 0 {
+		if again := in.again(m, in.events()[in.Position.Asked.Seq-1].At); again > 0 {
 			return in.Refuse(say("rematch.already", in.number(), strconv.Itoa(again)))
 		}
 		replaces = []GameID{old.ID}
@@ -311,16 +320,30 @@ func Rematch(in *Input) Step {
 	return s
 }
 
-// again returns the number of m, a rematch, if it has begun since somebody asked for it,
-// else 0.
-func (in *Input) again(m Match) int {
-	asked := in.events()[in.Position.Asked.Seq-1].At
+// again returns the number of m, a rematch, if it has begun since a time, else 0.
+func (in *Input) again(m Match, since time.Time) int {
 	for _, g := range in.Yours {
-		if g.Rules == m.Rules && g.Black == m.Black && g.White == m.White && !g.Opened.Before(asked) {
+		if g.State == Going && m.sameTerms(g) && g.Black == m.Black && g.White == m.White && !g.Opened.Before(since) {
 			return g.Number
 		}
 	}
 	return 0
+}
+
+// ended returns when the match ended; what players say afterwards does not matter.
+func (in *Input) ended() (at time.Time) {
+	for _, e := range slices.Backward(in.events()) {
+		at = e.At
+		if verb, _, _ := strings.Cut(e.Body, " "); !slices.Contains([]string{"comment", "ask", "deny", "credit"}, verb) {
+			break
+		}
+	}
+	return at
+}
+
+// sameTerms reports whether two games are played with the same rules, board and clock.
+func (m Match) sameTerms(o Match) bool {
+	return o.Rules == m.Rules && o.Clock == m.Clock && o.Rated == m.Rated && o.NoHints == m.NoHints && reflect.DeepEqual(o.Setup, m.Setup)
 }
 
 // openOrBegin begins the match if both seats are taken, and otherwise opens it. The texts
@@ -411,8 +434,7 @@ func (in *Input) replaced() (ids []GameID) {
 		if old.State != Open || old.Opener != in.By || old.Where != m.Where || old.Invited != m.Invited {
 			continue
 		}
-		same := old.Rules == m.Rules && old.Clock == m.Clock && old.Rated == m.Rated && old.NoHints == m.NoHints && reflect.DeepEqual(old.Setup, m.Setup)
-		if m.Invited != "" || same {
+		if m.Invited != "" || m.sameTerms(old) {
 			ids = append(ids, old.ID)
 		}
 	}

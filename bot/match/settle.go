@@ -338,7 +338,7 @@ func (in *Input) erase() Step {
 		return s
 	case !black && !white && !in.Request.Moderator:
 		return in.Refuse(say("delete.whose", in.number()))
-	case !black && !white && strings.EqualFold(in.Request.Args["confirm"], "yes"):
+	case !black && !white && in.yes("confirm"):
 		return in.forget()
 	case (black || white) && a != nil && a.What == "delete" && m.Seat(a.By) != in.By:
 		return in.forget()
