@@ -630,7 +630,7 @@ func show(q *question) Answer {
 		return q.refuse(wrong(err))
 	}
 	a := q.answer(guessed...)
-	scene := q.lang.PictureWords().Of(g, render.Names{})
+	scene := q.lang.PictureWords().Of(g, render.Names{}).Position()
 	scene.Look = q.look()
 	a.Scene = &scene
 	return a

@@ -48,6 +48,9 @@ func (b *Bot) at(ctx context.Context, id match.GameID, seq int) (match.Match, *m
 // draw returns the scene of a match whose players are known.
 func (b *Bot) draw(ctx context.Context, m match.Match, p *match.Position, l *text.Language, who map[match.PersonID]outbox.User, look render.Options) render.Scene {
 	names := render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)}
+	if m.State == match.Sandbox { // one person plays both colours
+		names = render.Names{}
+	}
 	about := b.estimate(ctx, m, p)
 	return b.cache.scene(m.ID, p, sceneKey{l.Tag, names, look, about}, func() render.Scene {
 		scene := l.PictureWords().Of(p.Final(), names)
@@ -56,6 +59,12 @@ func (b *Bot) draw(ctx context.Context, m match.Match, p *match.Position, l *tex
 		}
 		if about.some {
 			scene = scene.Estimated(about.margin)
+		}
+		if p.Branch > 0 && !p.Over() {
+			scene = scene.Trial()
+		}
+		if m.State == match.Sandbox {
+			scene = scene.Position()
 		}
 		scene.Look, scene.Series = look, string(m.ID)
 		return scene

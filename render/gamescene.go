@@ -292,6 +292,28 @@ func (s Scene) Estimated(margin rules.Points) Scene {
 	return s
 }
 
+// Trial returns the scene of turns that only try out what is dead: where an estimate
+// would stand it says so, and that nothing of it counts.
+func (s Scene) Trial() Scene {
+	w := s.words()
+	s.Headline, s.Caption = w.Trial, w.TrialIs
+	s.Winner, s.Estimate, s.Heard = rules.None, false, ""
+	return s
+}
+
+// Position returns the scene of a position to talk about: without turns it is not
+// called a new game, and without a count it has no komi.
+func (s Scene) Position() Scene {
+	w := s.words()
+	if s.Turn == "" {
+		s.Told = w.Position
+	}
+	if !s.Counted {
+		s.Rows = slices.DeleteFunc(slices.Clone(s.Rows), func(r Row) bool { return r.Label == w.Things[rules.Komi] })
+	}
+	return s
+}
+
 // setLedger fills the rows. Of a game that is not counted they are what the
 // players hold, which no later turn makes uncertain.
 func (s *Scene) setLedger(w *Words, g, before *rules.Game, counted bool) {

@@ -508,7 +508,7 @@ func (l *displayList) fillBowl(k *sprites, x, y, color int, in Bowl) {
 func (l *displayList) footer(k *sprites, s *Scene) {
 	box := k.footerBox
 	l.stamp(k.u(box.Min.X), k.u(box.Min.Y), k.turn)
-	title, color := drawable(s.words().Start, "–"), s.By
+	title, color := drawable(s.Told, "–"), s.By
 	if s.Turn != "" {
 		title = strconv.Itoa(s.Move) + "  " + drawable(s.Turn, "–")
 	} else if color = rules.Black; s.White.Due && !s.Black.Due {

@@ -32,6 +32,9 @@ type Words struct {
 	Marked    string // of the count while settling
 
 	Start     string // before the first turn
+	Position  string // before the first turn, of a position to talk about
+	Trial     string // of turns that try out what is dead
+	TrialIs   string // what a trial is, under that
 	Move      string // number, the turn in words: "Move %d: %s"
 	Takes     string // number: "takes %d"
 	ToPlay    string // colour: "%s to play"
@@ -74,7 +77,7 @@ var English = Words{
 	Placements: "Placements", Others: "Others",
 	Leads: "%s +%s", Even: "Even", About: "≈ %s", AboutEven: "≈ even", Heard: "%s ahead by about %s", HeardEven: "about even", Wins: "%s wins", Draw: "Draw", NoResult: "No result",
 	Now: "if the game ended now", Marked: "dead stones not agreed yet",
-	Start: "New game", Move: "Move %d: %s", Takes: "takes %d", ToPlay: "%s to play",
+	Start: "New game", Position: "Position", Trial: "Trial", TrialIs: "does not count", Move: "Move %d: %s", Takes: "takes %d", ToPlay: "%s to play",
 	Stopped: "play has stopped", Over: "game over",
 	IfAgreed: "if you agree: %s", Accepted: "%s has accepted",
 	Forbidden: "may not take at %s (repetition)", InSeki: "alive in seki: %s", MayDraw: "may draw",

@@ -44,7 +44,7 @@ func pictureFields(w *render.Words) map[string]*string {
 	fields := map[string]*string{
 		"black": &w.Black, "white": &w.White, "one.point": &w.OnePoint, "half.point": &w.HalfPoint, "one.delay": &w.OneDelay,
 		"placements": &w.Placements, "others": &w.Others, "leads": &w.Leads, "even": &w.Even, "wins": &w.Wins,
-		"draw": &w.Draw, "no.result": &w.NoResult, "now": &w.Now, "about": &w.About, "about.even": &w.AboutEven, "heard": &w.Heard, "heard.even": &w.HeardEven, "marked": &w.Marked, "start": &w.Start,
+		"draw": &w.Draw, "no.result": &w.NoResult, "now": &w.Now, "about": &w.About, "about.even": &w.AboutEven, "heard": &w.Heard, "heard.even": &w.HeardEven, "marked": &w.Marked, "start": &w.Start, "position": &w.Position, "trial": &w.Trial, "trial.is": &w.TrialIs,
 		"move": &w.Move, "takes": &w.Takes, "to.play": &w.ToPlay, "stopped": &w.Stopped, "over": &w.Over,
 		"if.agreed": &w.IfAgreed, "accepted": &w.Accepted, "forbidden": &w.Forbidden, "in.seki": &w.InSeki,
 		"may.draw": &w.MayDraw, "step": &w.Step, "legend": &w.Legend, "dead.are": &w.DeadAre,
