@@ -50,10 +50,14 @@ func line(c byte) int {
 }
 
 // isPass reports whether a move to value is a pass: nothing, and up to 19×19
-// also "tt", which lies off the board; or "zz", which always does and which nobody defined.
+// also "tt", which lies off the board; or, which nobody defined, "zz" and the point beyond the
+// last corner, "ss" on 18×18.
 func isPass(value string, w, h int) (pass, odd bool) {
-	odd = value == "zz"
-	return odd || value == "" || value == "tt" && w <= 19 && h <= 19, odd
+	if value == "" || value == "tt" && w <= 19 && h <= 19 {
+		return true, false
+	}
+	odd = value == "zz" || len(value) == 2 && line(value[0]) == w && line(value[1]) == h
+	return odd, odd
 }
 
 // area reads a point or a compressed list of them, "aa:cc", both corners on

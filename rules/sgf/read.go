@@ -608,7 +608,7 @@ func (rd *reader) area(v value) []rules.Point {
 	if err != nil {
 		rd.repair(rd.move(), says("{0}: {1}: it is passed over", v.name, err))
 		w, h := rd.board.Size()
-		if none, _ := isPass(text, w, h); v.name != "AE" && !none {
+		if none, odd := isPass(text, w, h); v.name != "AE" && (!none || odd && text != "zz") {
 			rd.lacks = says("the position before it lacks a stone: {0}: {1}", v.name, err)
 		}
 	}
@@ -681,7 +681,7 @@ func (rd *reader) turn(n node, turn value) error {
 	t := Turn{Turn: rules.Turn{Kind: rules.Pass, By: turn.color()}}
 	v := rd.small(rd.move()+1, simpleText(string(turn.text)))
 	if pass, odd := isPass(v, w, h); odd {
-		rd.repair(rd.move()+1, says("[zz] is off the board: it is read as a pass"))
+		rd.repair(rd.move()+1, says("[{0}] is off the board: it is read as a pass", v))
 	} else if !pass {
 		at, err := point(v, h)
 		if err != nil {

@@ -622,6 +622,29 @@ func seen(t *testing.T, rec *Record) string {
 	return got + " / " + strings.Join(said, "; ")
 }
 
+// The point beyond the last corner is a pass of some programs.
+func TestPassBeyondTheCorner(t *testing.T) {
+	for record, want := range map[string]string{
+		"(;SZ[18];B[aa];W[ss];B[bb])": "B place A18, W pass, B place B17; move 2: [ss] is off the board: it is read as a pass",
+		"(;SZ[9];B[aa];W[jj])":        "B place A9, W pass; move 2: [jj] is off the board: it is read as a pass",
+		"(;SZ[9:5];B[aa];W[jf])":      "B place A5, W pass; move 2: [jf] is off the board: it is read as a pass",
+		"(;SZ[19];B[aa];W[tt])":       "B place A19, W pass",
+		"(;SZ[9];B[aa];W[ji])":        "B place A9; stopped: move 2: [ji] is not on the board of 9×9",
+	} {
+		rec := read(t, record)
+		got := turnsOf(rec)
+		for _, r := range rec.Repairs {
+			got += "; " + r.String()
+		}
+		if rec.Stopped != nil {
+			got += "; stopped: " + rec.Stopped.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", record, got, want)
+		}
+	}
+}
+
 // Turns that a program spells out in its own way are read.
 func TestSpelledTurns(t *testing.T) {
 	for record, want := range map[string]string{

@@ -165,6 +165,7 @@ func secondLine(line []secondNode) (g secondGame, ok bool) {
 		}
 	}
 	g.black = first["PB"]
+	beyond := string([]byte{'a' + byte(g.w), 'a' + byte(g.h)}) // a pass of some programs
 	point := func(s string) (p rules.Point, ok bool) {
 		s = strings.ToLower(s)
 		if m := secondPlayers.FindStringSubmatch(s); m != nil {
@@ -215,7 +216,7 @@ func secondLine(line []secondNode) (g secondGame, ok bool) {
 			}
 			for _, v := range p[1:] {
 				turn := p[0] + " pass"
-				if v = strings.TrimSpace(v); v != "" && strings.ToLower(v) != "pass" && (strings.ToLower(v) != "tt" || g.w > 19 || g.h > 19) {
+				if v = strings.TrimSpace(v); v != "" && strings.ToLower(v) != "pass" && (strings.ToLower(v) != "tt" || g.w > 19 || g.h > 19) && strings.ToLower(v) != beyond {
 					at, ok := point(v)
 					if !ok {
 						g.stopped = true
