@@ -88,3 +88,21 @@ func TestVisitorsInChromium(t *testing.T) {
 		}
 	}
 }
+
+// Somebody who sends too fast is asked to wait, and the page sends it again by itself.
+func TestTooFastInChromium(t *testing.T) {
+	tier.Change(t)
+	l := newLog(t)
+	url, _ := openTCP(t, New(Config{Listen: "127.0.0.1:0", Log: l, Person: 8}), fakeService{})
+	p := openTab(t, chromium(t), url)
+	p.do(chromedp.Focus(chromedp.CSS("#message")))
+	for _, line := range []string{"one", "two", "three", "four", "five"} {
+		p.do(chromedp.KeyEvent(line + kb.Enter))
+	}
+	p.wait(`document.querySelector('#outbox').innerText.includes('You are sending too fast. Wait 4 seconds. Trying again')`)
+	p.sees("five")
+	p.wait(`!document.querySelector('#outbox').childElementCount`)
+	if lines := said(t, l); len(lines) != 5 || lines[4] != "Black: five" {
+		t.Errorf("the transcript is %q", lines)
+	}
+}
