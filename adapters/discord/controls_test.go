@@ -10,6 +10,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // controlled returns what the messages of a channel begin with that have controls.
@@ -262,6 +263,55 @@ func TestPressesKeepTheBoardsBefore(t *testing.T) {
 			if got := c.kept(who, thread); len(got) > 0 {
 				t.Errorf("%s still sees %q", who.Name(), got[0].Content)
 			}
+		}
+	})
+}
+
+// Where the bot is thrown out and let in again, the boards that it has shown before lose their
+// buttons with the next turn, or soon after.
+func TestControlsAfterKickAndReturn(t *testing.T) {
+	eachInClub(t, map[string]func(c *club, thread *discordtest.Channel){
+		"between turns": func(c *club, thread *discordtest.Channel) {
+			c.guild.Kick()
+			c.passes(3 * time.Minute)
+			c.guild.Invite()
+			c.passes(time.Minute)
+			c.place(c.alice, thread, "C3")
+		},
+		"while a turn is made": func(c *club, thread *discordtest.Channel) {
+			c.recorder.shown = func(p outbox.Post, _ outbox.Receipt) {
+				if p.Kind == match.Show {
+					c.guild.Kick()
+				}
+			}
+			c.place(c.alice, thread, "C3")
+			c.recorder.shown = nil
+			c.passes(time.Hour)
+			c.guild.Invite()
+		},
+	}, func(t *testing.T, c *club, kicked func(c *club, thread *discordtest.Channel)) {
+		thread := c.begin(t)
+		c.passes(2 * time.Minute)
+		kicked(c, thread)
+		c.passes(2 * oldPace)
+		if left := controlled(thread); len(left) != 1 || left[0] != "1\\. Black C3 · <@"+c.bob.ID()+"> to play" {
+			t.Errorf("controls are on %q\n%s", left, c.log.String())
+		}
+	})
+}
+
+// A challenge that another one replaces leaves one line, in the place of the first message.
+func TestReplacedChallenge(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		first := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+		second := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+		c.passes(time.Minute)
+		if was := first.Now(); was.Content != "Game 2 replaces game 1, which nobody had joined." || len(was.Controls) > 0 || len(c.room.Messages()) != 2 {
+			t.Errorf("the first says %q %v\n%s", was.Content, labelsOf(was), c.d.Transcript())
+		}
+		cancelled := c.ok(c.alice.Slash(c.room, "go ending delete", opt("how", "cancel")))
+		if c.passes(time.Minute); cancelled.To != "" || len(second.Now().Controls) > 0 || len(c.room.Messages()) != 3 {
+			t.Errorf("it is cancelled by %q to %q\n%s", cancelled.Content, cancelled.To, c.d.Transcript())
 		}
 	})
 }

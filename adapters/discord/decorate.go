@@ -78,7 +78,7 @@ func editError(err error) error {
 	if rest.OldEdits(err) {
 		return outbox.RetryAfter{Wait: oldPace}
 	}
-	return rest.BotError(err, "")
+	return unasked(rest.BotError(err, ""), err)
 }
 
 // changedTo takes note of whether a message that was changed without an error, or has been
@@ -227,13 +227,13 @@ func (a *Adapter) close(ctx context.Context, p outbox.Post) error {
 	thread, _ := readReceipt(p.Replaces)
 	c, err := a.rest.Channel(ctx, thread)
 	if err != nil {
-		return rest.BotError(err, "")
+		return editError(err)
 	}
 	result := " · " + p.Data
 	if c.OwnerID != a.self || c.ThreadMetadata == nil || c.ThreadMetadata.Archived || c.ThreadMetadata.Locked || strings.HasSuffix(c.Name, result) {
 		return nil
 	}
-	return rest.BotError(a.rest.CloseThread(ctx, thread, clipped(c.Name, maxThread-units(result))+result), "")
+	return editError(a.rest.CloseThread(ctx, thread, clipped(c.Name, maxThread-units(result))+result))
 }
 
 // header has a status message say how its game stands.

@@ -102,6 +102,8 @@ func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 	switch {
 	case p.Opening != "":
 		d.p.Replaces = p.Opening
+	case p.Unplayed && p.Kind == match.Notice && len(p.Notify) == 0 && (d.x == nil || d.x.onMessage() || d.x.claim() == answered):
+		d.p.Replaces = p.Under // a challenge that is off: nothing else of it need stay
 	case p.Marked && d.x != nil && d.x.onPrivate() && len(p.Notify) == 0: // by the menu of a board
 		d.p.Replaces = p.Previous
 	}

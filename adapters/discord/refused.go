@@ -13,6 +13,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Discord counts what it refuses, and bans a bot that does not learn from it. What a
@@ -276,13 +278,41 @@ func (a *Adapter) changed(event string, data json.RawMessage) {
 		guild = e.Guild
 	}
 	for _, key := range a.barred.Keys() {
-		channel, _, _ := strings.Cut(key, " ")
+		channel, what, _ := strings.Cut(key, " ")
+		parent := a.parentOf(channel)
 		r, ok := a.barred.Peek(key)
-		if ok && (channels[channel] || channels[a.parentOf(channel)] || guild != "" && r.guild == guild) {
-			r.heard = true
-			a.barred.Add(key, r)
+		if !ok || r.heard || !channels[channel] && !channels[parent] && (guild == "" || r.guild != guild) {
+			continue
+		}
+		r.heard = true
+		a.barred.Add(key, r)
+		if what == string(sees) || what == string(writes) {
+			after := changedFor - time.Since(r.at)
+			if r.locked {
+				after = 0
+			}
+			time.AfterFunc(max(0, after), func() { a.reached(cmp.Or(parent, channel)) })
 		}
 	}
+}
+
+// reached has the posts shown that wait for a channel.
+func (a *Adapter) reached(channel string) {
+	ctx, cancel := context.WithTimeout(a.running, shortly)
+	defer cancel()
+	if err := a.service.Reached(ctx, match.Room{Platform: Name, Channel: channel}); err != nil && a.running.Err() == nil {
+		a.log.Warn("waiting posts not resumed, they wait for the next command", "channel", channel, "error", err)
+	}
+}
+
+// unasked returns an error of the outbox's that says so if Discord was not asked.
+func unasked(as, err error) error {
+	var no outbox.Forbidden
+	if errors.As(err, new(barred)) && errors.As(as, &no) {
+		no.Unasked = true
+		return no
+	}
+	return as
 }
 
 // final reports whether Discord has refused this, and will at another time: not
@@ -324,7 +354,7 @@ func (d *delivery) shut(ctx context.Context) error {
 	}
 	d.locked = true
 	if time.Since(before.looked) < lookEvery {
-		return before.why
+		return unasked(before.why, err)
 	}
 	r := before.refusal
 	r.looked = time.Now()
@@ -361,10 +391,10 @@ func (a *Adapter) refusedBy(ctx context.Context, err error, channel string, thre
 		return rest.BotError(err, "")
 	}
 	if rest.Code(err) == discordgo.ErrCodeMissingAccess {
-		return rest.BotError(err, rest.Permissions(0).Missing(rest.ViewChannel)[0])
+		return unasked(rest.BotError(err, rest.Permissions(0).Missing(rest.ViewChannel)[0]), err)
 	}
 	if before := (barred{}); errors.As(err, &before) && before.why != nil {
-		return before.why
+		return unasked(before.why, err)
 	}
 	missing := rest.Permissions(0).Missing(needed(thread) &^ rest.ViewChannel) // it is seen, or Discord would have said so
 	if may, e := a.mayDo(ctx, channel); e == nil {

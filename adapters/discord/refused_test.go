@@ -142,9 +142,9 @@ func TestNamesWhatIsMissing(t *testing.T) {
 		c.room.OverwriteBot(0, lost.may)
 		before := len(c.d.Requests(""))
 		var forbidden outbox.Forbidden
-		for range 5 {
-			if err := c.notice(where); !errors.As(err, &forbidden) || forbidden.Permission != lost.names {
-				t.Errorf("%v", err)
+		for k := range 5 {
+			if err := c.notice(where); !errors.As(err, &forbidden) || forbidden.Permission != lost.names || forbidden.Unasked != (k > 0) {
+				t.Errorf("%+v", err)
 			}
 		}
 		refused := 0
@@ -348,6 +348,38 @@ func TestRefusedChannelIsLeftAlone(t *testing.T) {
 			if left := controlled(g.thread); len(left) != 1 {
 				t.Errorf("game %d: controls are on %q", k+1, left)
 			}
+		}
+	})
+}
+
+// A board that could not be shown comes when a moderator lets the bot in again, without a
+// command.
+func TestBoardComesWhenTheBotIsLetIn(t *testing.T) {
+	type lost struct{ take, give func(c *club, thread *discordtest.Channel) }
+	eachInClub(t, map[string]lost{
+		"channel": {func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(0, discordtest.ViewChannel) },
+			func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(0, 0) }},
+		"role": {func(c *club, _ *discordtest.Channel) {
+			c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
+			c.guild.BotPermissions(mayDo &^ discordtest.SendMessagesInThreads)
+		}, func(c *club, _ *discordtest.Channel) { c.guild.BotPermissions(mayDo) }},
+		"thread": {func(_ *club, thread *discordtest.Channel) { thread.Lock() }, func(_ *club, thread *discordtest.Channel) { thread.Reopen() }},
+		"kicked": {func(c *club, _ *discordtest.Channel) { c.guild.Kick() }, func(c *club, _ *discordtest.Channel) { c.guild.Invite() }},
+	}, func(t *testing.T, c *club, x lost) {
+		thread := c.begin(t)
+		c.recorder.posts = func(p outbox.Post) {
+			c.recorder.posts = nil
+			x.take(c, thread)
+		}
+		c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)).Answer()
+		c.passes(10 * time.Minute)
+		if n := count(thread.Messages(), says("Black C3")); n != 0 {
+			t.Errorf("it is shown %d times", n)
+		}
+		x.give(c, thread)
+		c.passes(changedFor)
+		if last := thread.Last(); !strings.Contains(last.Content, "Black C3") || !withPicture(last) {
+			t.Errorf("the last message is %q\n%s", last.Content, c.log.String())
 		}
 	})
 }
