@@ -406,7 +406,7 @@ func (d *delivery) followUp(ctx context.Context) (outbox.Receipt, error) {
 // if there is none any more.
 func (d *delivery) replace(ctx context.Context) (sent outbox.Receipt, done bool, err error) {
 	channel, message := readReceipt(d.p.Replaces)
-	if r, _ := d.a.barred.Get(barredKey(channel, writes)); channel == "" || r.locked {
+	if r, _ := d.a.barred.Get(lockedKey(channel)); channel == "" || r.locked {
 		return "", false, nil
 	}
 	if x := d.x; x != nil && x.onMessage() && d.p.Replaces == string(receipt(x.in.Channel.ID, x.in.Message.ID)) {

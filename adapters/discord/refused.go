@@ -149,8 +149,21 @@ func (c client) CloseThread(ctx context.Context, thread, name string) error {
 	return err
 }
 
-// barredKey is where the refusal of an access in a channel is kept.
-func barredKey(channel string, what access) string { return channel + " " + string(what) }
+// barredKey is where the refusal of an access in a channel is kept. What the bot may do in
+// public threads is the same in all of a channel, unless one is locked.
+func (a *Adapter) barredKey(channel string, what access) string {
+	r, ok := a.rooms.Get(channel)
+	if parent := a.parentOf(channel); parent != "" && !(ok && r.kind == discordgo.ChannelTypeGuildPrivateThread) {
+		if what == sees {
+			return parent + " " + string(what)
+		}
+		return parent + " " + string(what) + " in threads"
+	}
+	return channel + " " + string(what)
+}
+
+// lockedKey is where it is kept that a thread is locked.
+func lockedKey(thread string) string { return thread + " " + string(writes) }
 
 // parentOf returns the channel of a thread, if the bot knows it; empty: none.
 func (a *Adapter) parentOf(channel string) string {
@@ -165,15 +178,17 @@ func (a *Adapter) parentOf(channel string) string {
 // these accesses; nil: it is asked.
 func (a *Adapter) barredFrom(channel string, needs ...access) error {
 	parent := a.parentOf(channel)
-	is := func(at string, what access) (r refusal, is bool) {
-		r, is = a.barred.Get(barredKey(at, what))
+	is := func(key string, what access) (r refusal, is bool) {
+		r, is = a.barred.Get(key)
 		return r, is && !a.mayAgain(r, what.needs(parent != ""), channel, parent)
 	}
-	if r, is := is(parent, sees); is {
-		return barred{r}
-	}
 	for _, what := range append([]access{sees}, needs...) {
-		if r, is := is(channel, what); is {
+		if r, is := is(a.barredKey(channel, what), what); is {
+			return barred{r}
+		}
+	}
+	if needs[0] == writes {
+		if r, is := is(lockedKey(channel), writes); is {
 			return barred{r}
 		}
 	}
@@ -194,7 +209,10 @@ func (a *Adapter) mayAgain(r refusal, needs rest.Permissions, channel, parent st
 func (a *Adapter) learn(channel string, needs []access, err error) {
 	if err == nil {
 		for _, what := range append([]access{sees}, needs...) {
-			a.barred.Remove(barredKey(channel, what))
+			a.barred.Remove(a.barredKey(channel, what))
+		}
+		if needs[0] == writes {
+			a.barred.Remove(lockedKey(channel))
 		}
 		return
 	}
@@ -205,14 +223,18 @@ func (a *Adapter) learn(channel string, needs []access, err error) {
 	locked := needs[0] == writes && (code == discordgo.ErrCodeThreadIsLocked || code == discordgo.ErrCodePerformedOperationOnArchivedThread)
 	switch {
 	case locked:
-		what = writes
 	case code == discordgo.ErrCodeMissingAccess:
 		what = sees
 	case status(err) != http.StatusForbidden || slices.Contains(ofMessage, code):
 		return
 	}
-	parent := a.parentOf(channel)
-	if !locked { // what was heard before is out of date
+	parent, key := a.parentOf(channel), a.barredKey(channel, what)
+	if locked {
+		key = lockedKey(channel)
+	} else { // what was heard before is out of date
+		if locked := lockedKey(channel); locked != key {
+			a.barred.Remove(locked)
+		}
 		a.learned(channel, 0, false)
 		a.learned(parent, 0, false)
 	}
@@ -222,7 +244,6 @@ func (a *Adapter) learn(channel string, needs []access, err error) {
 			guild = cmp.Or(guild, r.guild)
 		}
 	}
-	key := barredKey(channel, what)
 	before, _ := a.barred.Get(key)
 	a.barred.Add(key, refusal{err: err, locked: locked, guild: guild, times: before.times + 1, at: time.Now()})
 }
@@ -234,7 +255,7 @@ var ofMessage = []int{discordgo.ErrCodeCannotEditFromAnotherUser, discordgo.ErrC
 // hidden takes note that an interaction says that the bot does not see its channel, which
 // need not be asked then.
 func (a *Adapter) hidden(channel, guild string) {
-	key := barredKey(channel, sees)
+	key := a.barredKey(channel, sees)
 	r, _ := a.barred.Get(key)
 	r.err = &rest.Error{What: "use a channel", Status: http.StatusForbidden, Code: discordgo.ErrCodeMissingAccess, Message: "Missing Access"}
 	r.guild, r.at, r.heard = guild, time.Now(), false
@@ -286,7 +307,7 @@ func (a *Adapter) changed(event string, data json.RawMessage) {
 		}
 		r.heard = true
 		a.barred.Add(key, r)
-		if what == string(sees) || what == string(writes) {
+		if what == string(sees) || strings.HasPrefix(what, string(writes)) {
 			after := changedFor - time.Since(r.at)
 			if r.locked {
 				after = 0
@@ -326,11 +347,13 @@ func final(err error) bool {
 // because keeps with the refusal of a message why it was not shown, as Deliver gives it, and
 // returns that.
 func (a *Adapter) because(channel string, why error) error {
-	for _, what := range []access{writes, attaches} {
-		if r, ok := a.barred.Get(barredKey(channel, what)); ok {
-			a.barred.Remove(barredKey(channel, what)) // if files were refused, it was not for them
-			r.why = why
-			a.barred.Add(barredKey(channel, writes), r)
+	for _, key := range []string{lockedKey(channel), a.barredKey(channel, writes), a.barredKey(channel, attaches)} {
+		if r, ok := a.barred.Get(key); ok {
+			a.barred.Remove(key)
+			if r.why = why; !r.locked {
+				key = a.barredKey(channel, writes) // if files were refused, it was not for them
+			}
+			a.barred.Add(key, r)
 			break
 		}
 	}
@@ -358,7 +381,7 @@ func (d *delivery) shut(ctx context.Context) error {
 	}
 	r := before.refusal
 	r.looked = time.Now()
-	a.barred.Add(barredKey(channel, writes), r)
+	a.barred.Add(lockedKey(channel), r)
 	t, err := a.rest.Channel(ctx, channel)
 	if err != nil {
 		d.locked = false
@@ -367,7 +390,7 @@ func (d *delivery) shut(ctx context.Context) error {
 	if t.ThreadMetadata != nil && t.ThreadMetadata.Locked {
 		return before.why
 	}
-	a.barred.Remove(barredKey(channel, writes))
+	a.barred.Remove(lockedKey(channel))
 	d.locked = false
 	return nil
 }

@@ -1,5 +1,6 @@
 // Package gateway keeps a bot connected to Discord's gateway and hands over its
-// interactions, and on request messages: raw, and in order for each shard.
+// interactions, and on request messages: raw, and in order for each shard. It also tells of
+// changes in servers after which the bot may be permitted more.
 //
 //	g, err := gateway.New(gateway.Config{
 //		Token:  bot.NewSecret(token),
@@ -25,6 +26,9 @@
 //     seconds, or if it is not read for that long because 1024 interactions wait;
 //     Discord then replays what was not read.
 //   - A connection that is not ready within half a minute is closed.
+//   - While Discord cannot be reached, connections are tried at most 15 seconds apart. If
+//     the session is lost by then (op 9 after Resume), the shard identifies within the five
+//     seconds that Discord asks for.
 //
 // The socket is the gateway's own and not a session of discordgo 0.29.0, which resumes
 // at its first address, waits for five heartbeats, closes with 1000, waits for READY
