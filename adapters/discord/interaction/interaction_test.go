@@ -40,7 +40,7 @@ func TestCommand(t *testing.T) {
 			t.Errorf("%s is %+v", name, got)
 		}
 	}
-	if u := c.Users["9"]; u.GlobalName != "Shuwa" {
+	if u := c.Users["9"]; u.Nick != "Shuwa" {
 		t.Errorf("opponent %+v", u)
 	}
 	if in.User.ID != "8" || in.User.Nick != "Shusaku" || in.User.Username != "honinbo" || in.May != rest.ManageGuild || in.BotMay != rest.SendMessages {
@@ -98,7 +98,7 @@ func TestMenus(t *testing.T) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	in, err = Parse([]byte(`{` + where + `,"type":2,"data":{"name":"Challenge to Go","type":2,"target_id":"9","resolved":{"users":{"9":{"id":"9","username":"x","global_name":"X"}}}}}`))
-	if err != nil || in.Command.Type != discordgo.UserApplicationCommand || in.Command.Users[in.Command.Target].Username != "X" {
+	if err != nil || in.Command.Type != discordgo.UserApplicationCommand || in.Command.Users[in.Command.Target].GlobalName != "X" {
 		t.Errorf("%+v, %v", in.Command, err)
 	}
 }
