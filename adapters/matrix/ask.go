@@ -149,30 +149,30 @@ func (a *Adapter) asking() context.Context {
 	return a.ctx
 }
 
-// work deals with what waits in a room, unless the homeserver is away: then it
-// waits until that is back, so that nobody is heard of whom it is said that they
-// cannot be.
+// work deals with what waits in a room, unless the homeserver is away or the bot is
+// logging in again: then it waits until the next answer of the homeserver, which wakes
+// all rooms, so that nobody is heard of whom it is said that they cannot be.
 func (a *Adapter) work(ctx context.Context, at id.RoomID) {
 	a.asleep(at)
 	for ctx.Err() == nil && !a.out.Load() {
 		dev := a.device()
-		var told error
-		if dev != nil {
-			told = a.tellHeld(ctx, dev, at)
+		if dev == nil {
+			return
 		}
+		told := a.tellHeld(ctx, dev, at)
 		r, err := a.queue.next(ctx, at, a.heldIn(at)...)
 		if err == nil && r == nil && told == nil {
 			return
 		}
 		again := time.Second
 		switch {
-		case err != nil || dev == nil:
+		case err != nil:
 		case r == nil:
 			again, err = a.pauseAfter(told, a.fails(heldBack(at), 1).times), told
 		default:
 			again, err = a.one(ctx, dev, r)
 		}
-		if err != nil || dev == nil { // later, so that others have their turn
+		if err != nil { // later, so that others have their turn
 			if ctx.Err() == nil {
 				a.log.Warn("event processing failed, will retry", "room", at, "error", err, "again", again)
 				time.AfterFunc(again, func() { a.wake(at) })

@@ -567,6 +567,17 @@ func (s *secret) hears(hear func(*event.Event)) {
 // secretly logs somebody in with a device that can encrypt.
 func (c *club) secretly(user matrixtest.User) *secret { return c.secretlyAt(c.server.URL, user) }
 
+// besides does so beside another device of theirs. As people's devices are like the bot's here,
+// it gets account data of its own: neither takes the other for a second bot.
+func (c *club) besides(user matrixtest.User) *secret {
+	apart := c.server.Proxy(c.T)
+	apart.Always(matrixtest.On("", "/account_data/"), func(x *matrixtest.Exchange) {
+		x.Request.Path = strings.Replace(x.Request.Path, "/account_data/", "/account_data/besides.", 1)
+		x.Pass()
+	})
+	return c.secretlyAt(apart.URL, user)
+}
+
 func (c *club) secretlyAt(url string, user matrixtest.User) *secret {
 	c.Helper()
 	_, db, closed := openStore(c.T, filepath.Join(databaseDir(c.T), "keys.db"))

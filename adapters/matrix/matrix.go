@@ -45,6 +45,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -327,10 +328,21 @@ func (a *Adapter) connected(ctx context.Context) error {
 	}
 	var group sync.WaitGroup
 	defer group.Wait()
-	running, stop := context.WithCancel(ctx)
-	defer stop()
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	group.Go(func() { a.aside(running, "profile", func(ctx context.Context) { a.introduce(ctx, dev) }) })
-	return a.sync(ctx, dev)
+	group.Go(func() {
+		select {
+		case <-dev.Taken():
+			stop(fmt.Errorf("%w and has taken it over; each needs an account of its own", device.ErrTwin))
+		case <-running.Done():
+		}
+	})
+	err = a.sync(running, dev)
+	if err == nil && ctx.Err() == nil {
+		err = context.Cause(running)
+	}
+	return err
 }
 
 // login opens the device, again and again while the homeserver cannot be reached or

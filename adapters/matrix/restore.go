@@ -41,6 +41,9 @@ type earlier struct {
 	events map[id.EventID]bool
 }
 
+// notKnown stands for the time of a copy when the bot was never there before.
+const notKnown = 1
+
 // notLoggedIn stores when the bot was there before, until it has logged in: if the database is
 // an old copy, it is of that time, however often the bot starts in vain before it finds that
 // out.
@@ -54,17 +57,25 @@ func (a *Adapter) notLoggedIn(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find out when the bot was last there: %w", err)
 	}
-	return a.queue.mark(ctx, "restored", "perhaps", strconv.FormatInt(max(copied.UnixMilli(), 1), 10), a.cfg.Now())
+	return a.queue.mark(ctx, "restored", "perhaps", strconv.FormatInt(max(copied.UnixMilli(), notKnown), 10), a.cfg.Now())
 }
 
-// wentBack stores that the database is an old copy.
+// wentBack stores that the database is an old copy. If it has been in use since the start, or
+// the bot was never there before, it is none: somebody else has used the account.
 func (a *Adapter) wentBack(ctx context.Context) error {
+	if a.synced.Load() != nil {
+		return nil
+	}
 	if err := a.notLoggedIn(ctx); err != nil {
 		return err
 	}
 	copied, err := a.queue.marked(ctx, "restored", "perhaps")
 	if err != nil {
 		return fmt.Errorf("find out when the database was copied: %w", err)
+	}
+	if ms, err := strconv.ParseInt(copied, 10, 64); err != nil || ms <= notKnown {
+		a.log.Warn("somebody else has used the account, but when this database was copied is not known: nothing is read again")
+		return nil
 	}
 	if err := a.queue.mark(ctx, "restored", "untold", "yes", a.cfg.Now()); err != nil {
 		return fmt.Errorf("store that the database is an old copy: %w", err)

@@ -27,7 +27,7 @@ func TestNewDeviceWhileTheBotIsDown(t *testing.T) {
 		close(release)
 		held.Stop()
 
-		anna.dev = c.secretly(anna.User)
+		anna.dev = c.besides(anna.User)
 		slow := p.Once(matrixtest.Syncing, matrixtest.Waits(20*time.Second))
 		c.start()
 		slow.Await(t, 1)

@@ -70,9 +70,7 @@ func TestTakenBackUnread(t *testing.T) {
 		r := c.talkers(true)
 		r.gathers()
 		phone := r.people[0]
-		apart := c.server.Proxy(t) // where nothing is known of the other device
-		apart.Always(matrixtest.On("GET", "/account_data/"), matrixtest.Fails(404, "M_NOT_FOUND"))
-		laptop := &talker{Player: phone.Player, c: c, r: r, dev: c.secretlyAt(apart.URL, phone.User)}
+		laptop := &talker{Player: phone.Player, c: c, r: r, dev: c.besides(phone.User)}
 		keys := make(chan struct{})
 		c.late(p, laptop.dev, keys)
 		phone.says("", "!new two-button 5x5 opponent:me")

@@ -15,6 +15,7 @@ package device
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -87,12 +88,17 @@ type Device struct {
 	renewal   *renewal        // nil: none is under way
 	closed    bool            // the login is not renewed any more
 	unsaved   tokens          // that could not be stored; the renewal's
-	taken     atomic.Uint64   // calls of Use
+	useCalls  atomic.Uint64   // of Use
 	used      uint64          // uses at the last advance; of Open, then watch's, then Close's
 	made      id.Ed25519      // as in the mark; like used
 	approve   string          // where the owner has to approve cross-signing keys; like used
 	stop      context.CancelFunc
 	done      chan struct{}
+	run       string        // this start, in the mark
+	place     string        // of the database, in the mark
+	claimed   bool          // the mark is this run's; like used
+	taken     chan struct{} // closed when it is another's
+	lost      sync.Once     // closes taken
 }
 
 // markType is the account data in which the server keeps the mark.
@@ -102,6 +108,10 @@ type mark struct {
 	Device     id.DeviceID `json:"device_id"`
 	Generation int64       `json:"generation"`
 	Made       id.Ed25519  `json:"master_key,omitempty"` // the newest master key that the bot has made for the account
+
+	Run   string `json:"run,omitempty"`   // which start of the bot has written this; empty: an earlier version
+	Place string `json:"place,omitempty"` // where its database is
+	Beat  int64  `json:"alive,omitempty"` // when it wrote this, in milliseconds of Unix time; 0: it has ended
 }
 
 // after reports whether the server has seen more of the bot than the database knows. A
@@ -138,6 +148,9 @@ func open(ctx context.Context, c *Config) (_ *Device, err error) {
 			return nil, fmt.Errorf("create tables of the matrix device: %w", err)
 		}
 	}
+	if d.place, err = c.placeOf(ctx); err != nil {
+		return nil, err
+	}
 	d.State = sqlstatestore.NewSQLStateStore(c.DB, nil, false)
 	if err := d.State.Upgrade(ctx); err != nil {
 		return nil, fmt.Errorf("create the tables of the matrix rooms: %w", err)
@@ -150,7 +163,7 @@ func open(ctx context.Context, c *Config) (_ *Device, err error) {
 	if err := d.encrypt(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.advance(ctx); err != nil {
+	if err := d.advance(ctx, true); err != nil {
 		d.closeCrypto()
 		return nil, err
 	}
@@ -179,7 +192,7 @@ func (c *Config) connect(ctx context.Context) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{config: *c, transport: transport}
+	d := &Device{config: *c, transport: transport, run: rand.Text(), taken: make(chan struct{})}
 	for _, client := range []**mautrix.Client{&d.Client, &d.oauth} {
 		made, err := mautrix.NewClient(base.String(), "", "")
 		if err != nil {
@@ -247,6 +260,11 @@ func (d *Device) logIn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if there.after(r) || d.elsewhere(there) {
+		if err := d.claim(ctx, there); err != nil {
+			return err
+		}
+	}
 	switch {
 	case !there.after(r):
 		return nil
@@ -279,14 +297,27 @@ func isSoftLogout(err error) bool {
 // mark reads the account's data, and notes what it says of the account; none is the
 // zero mark.
 func (d *Device) mark(ctx context.Context) (m mark, err error) {
+	if m, err = d.readMark(ctx); err == nil && m != (mark{}) {
+		d.made = m.Made
+	}
+	return m, err
+}
+
+func (d *Device) readMark(ctx context.Context) (m mark, err error) {
 	err = d.Client.GetAccountData(ctx, markType, &m)
 	if errors.Is(err, mautrix.MNotFound) {
 		return mark{}, nil
 	} else if err != nil {
 		return mark{}, fmt.Errorf("matrix: read the bot's account data: %w", err)
 	}
-	d.made = m.Made
 	return m, nil
+}
+
+func (d *Device) writeMark(ctx context.Context, m mark) error {
+	if err := d.Client.SetAccountData(ctx, markType, m); err != nil {
+		return fmt.Errorf("matrix: write the bot's account data: %w", err)
+	}
+	return nil
 }
 
 // newDevice logs in as another device than before and forgets the keys of that.
@@ -345,7 +376,15 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 		r.replaced = append(before.replaced, before.device)
 	}
 	var there mark
-	if err := d.insist(func() (err error) { there, err = d.mark(ctx); return err }); err != nil {
+	if err := d.insist(func() (err error) {
+		if there, err = d.mark(ctx); err == nil && (before == nil || there.after(before) || d.elsewhere(there)) {
+			err = d.claim(ctx, there)
+		}
+		return err
+	}); err != nil {
+		if errors.Is(err, ErrTwin) && (c.Token.IsZero() || r.token != c.Token) {
+			d.logOut(ctx)
+		}
 		return err
 	}
 	if there.Device != "" {
@@ -370,6 +409,17 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 	d.row, d.New = r, true
 	c.Log.Info("matrix: logged in as a new device", "user", r.user, "device", r.device, "replaces", r.replaced)
 	return nil
+}
+
+// logOut ends a login that has made no device of the bot.
+func (d *Device) logOut(ctx context.Context) {
+	if !d.tokens.refresh.IsZero() {
+		d.end(ctx)
+		return
+	}
+	if _, err := d.Client.Logout(ctx); err != nil {
+		d.config.Log.Warn("matrix: logging out failed", "device", d.Client.DeviceID, "err", err)
+	}
 }
 
 // insist has f's requests made up to four times, within half a minute: a login that is not
@@ -564,10 +614,10 @@ func (d *Device) change(ctx context.Context, f func(*row)) error {
 }
 
 // Use says that the database has changed in a way that an old copy would lack.
-func (d *Device) Use() { d.taken.Add(1) }
+func (d *Device) Use() { d.useCalls.Add(1) }
 
 func (d *Device) uses() uint64 {
-	n := d.taken.Load()
+	n := d.useCalls.Load()
 	if d.Crypto != nil {
 		n += d.Crypto.Uses()
 	}
@@ -575,21 +625,30 @@ func (d *Device) uses() uint64 {
 }
 
 // advance makes a new generation, in the database first: the server's may be
-// behind, never ahead.
-func (d *Device) advance(ctx context.Context) error {
+// behind, never ahead. Alive says that the bot goes on.
+func (d *Device) advance(ctx context.Context, alive bool) error {
 	uses := d.uses()
-	var now mark
+	var device id.DeviceID
+	var generation int64
 	if err := d.change(ctx, func(r *row) {
 		r.generation++
-		now = mark{r.device, r.generation, d.made}
+		device, generation = r.device, r.generation
 	}); err != nil {
 		return err
 	}
-	if err := d.Client.SetAccountData(ctx, markType, now); err != nil {
-		return fmt.Errorf("matrix: write the bot's account data: %w", err)
+	if err := d.write(ctx, device, generation, alive); err != nil {
+		return err
 	}
 	d.used = uses
 	return nil
+}
+
+// beat writes that the bot lives.
+func (d *Device) beat(ctx context.Context) error {
+	d.mu.Lock()
+	device, generation := d.row.device, d.row.generation
+	d.mu.Unlock()
+	return d.write(ctx, device, generation, true)
 }
 
 // How often the bot uploads its cross-signing keys again while the owner has not
@@ -604,15 +663,17 @@ const (
 
 // watch advances every few minutes in which the device was used. A copy of the
 // database from between two advances is not known as old only if the bot was
-// killed before the second. It also waits for the owner's approval.
+// killed before the second. It also says that the bot lives, until another one has taken
+// the account over, and waits for the owner's approval.
 func (d *Device) watch(ctx context.Context) {
 	ctx, d.stop = context.WithCancel(context.WithoutCancel(ctx))
 	d.done = make(chan struct{})
 	told, reminder := d.remind(), approveFor
 	go func() {
 		defer close(d.done)
-		tick := time.NewTicker(5 * time.Minute)
+		tick, beats := time.NewTicker(5*time.Minute), time.NewTicker(beatEvery)
 		defer tick.Stop()
+		defer beats.Stop()
 		var again <-chan time.Time
 		if d.approve != "" {
 			again = time.After(approveOften)
@@ -642,12 +703,21 @@ func (d *Device) watch(ctx context.Context) {
 				}
 				again = time.After(wait)
 				continue
+			case <-beats.C:
+				if err := d.config.clean(d.beat(ctx)); errors.Is(err, ErrTwin) {
+					return
+				} else if err != nil && ctx.Err() == nil {
+					d.config.Log.Info("matrix: writing that the bot lives failed, will retry", "err", err)
+				}
+				continue
 			case <-tick.C:
 				if d.uses() == d.used {
 					continue
 				}
 			}
-			if err := d.config.clean(d.advance(ctx)); err != nil && ctx.Err() == nil {
+			if err := d.config.clean(d.advance(ctx, true)); errors.Is(err, ErrTwin) {
+				return
+			} else if err != nil && ctx.Err() == nil {
 				d.config.Log.Warn("matrix: saving the device's generation failed, will retry", "err", err)
 			}
 		}
@@ -719,7 +789,10 @@ func (d *Device) Close() error {
 	<-d.done
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
-	err := d.config.clean(d.advance(ctx))
+	err := d.config.clean(d.advance(ctx, false))
+	if errors.Is(err, ErrTwin) { // whose mark stays
+		err = nil
+	}
 	d.endRenewals()
 	d.closeCrypto()
 	d.transport.CloseIdleConnections()

@@ -192,7 +192,7 @@ func TestOldCopyPutBack(t *testing.T) {
 		"of the run that ended well":      func(s *setup, d *Device) { s.stops(d) },
 		"of before a run that was killed": func(_ *setup, d *Device) { kill(d) },
 		"of a run that was killed after an advance": func(s *setup, d *Device) {
-			if err := d.advance(ctx); err != nil {
+			if err := d.advance(ctx, true); err != nil {
 				s.t.Fatal(err)
 			}
 			kill(d)

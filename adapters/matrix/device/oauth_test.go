@@ -209,6 +209,13 @@ func TestLogInByBrowserLater(t *testing.T) {
 	}
 }
 
+// idles lets time pass in which the device asks nothing, not even to say that it lives.
+func idles(d *Device, wait time.Duration) {
+	d.stop()
+	<-d.done
+	time.Sleep(wait)
+}
+
 // New tokens are stored before they are used. When the program ends between the answer and
 // the disk, the next start goes on if the homeserver takes the token of before, and asks for
 // a new login if not.
@@ -219,7 +226,7 @@ func TestRenewalAndCrash(t *testing.T) {
 			b.accounts.Forgets = forgets
 			d := b.lets()
 			first := d.Client.DeviceID
-			time.Sleep(7 * time.Minute)
+			idles(d, 7*time.Minute)
 			b.proxy.Once(matrixtest.On("POST", "/oauth2/token$"), func(x *matrixtest.Exchange) {
 				x.W = httptest.NewRecorder() // the answer gets lost
 				x.Pass()
@@ -271,7 +278,7 @@ func TestTokenOfUnknownLife(t *testing.T) {
 		if n := len(b.proxy.Requests(tokens)); n != 0 {
 			t.Errorf("renewed %d times while the token was good", n)
 		}
-		time.Sleep(7 * time.Minute)
+		idles(d, 7*time.Minute)
 		b.finds("the token must be renewed")
 		if _, err := d.Client.JoinedRooms(ctx); err != nil || d.Client.DeviceID != first {
 			t.Errorf("once the token is over: %s, %v", d.Client.DeviceID, err)
@@ -289,7 +296,7 @@ func TestRenewalNotStored(t *testing.T) {
 		b := newBrowser(t, server)
 		b.accounts.Forgets = true // so the token of before is worth nothing
 		d := b.lets()
-		time.Sleep(7 * time.Minute)
+		idles(d, 7*time.Minute)
 		b.proxy.Forget()
 		if _, err := b.raw.Exec("CREATE TRIGGER full BEFORE INSERT ON matrix_device BEGIN SELECT RAISE(FAIL, 'disk full'); END"); err != nil {
 			t.Fatal(err)
@@ -327,7 +334,7 @@ func TestRenewalHangs(t *testing.T) {
 			}
 			return time.Since(began)
 		}
-		time.Sleep(7 * time.Minute)
+		idles(d, 7*time.Minute)
 		b.proxy.Once(renewals, func(x *matrixtest.Exchange) { <-x.R.Context().Done() })
 		var all sync.WaitGroup
 		for range 5 {
@@ -367,7 +374,7 @@ func TestRenewalWhileStarting(t *testing.T) {
 		if err := d.change(ctx, func(r *row) { r.replaced = []id.DeviceID{"GONE"} }); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Until(d.tokens.expires) - renewBefore - time.Second)
+		idles(d, time.Until(d.tokens.expires)-renewBefore-time.Second)
 		b.proxy.Once(matrixtest.On("GET", "/devices/GONE$"), func(x *matrixtest.Exchange) {
 			time.Sleep(5 * time.Second)
 			matrixtest.Fails(404, "M_NOT_FOUND")(x)
@@ -393,7 +400,7 @@ func TestRenewalTooOften(t *testing.T) {
 	matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
 		b := newBrowser(t, server)
 		d := b.lets()
-		time.Sleep(7 * time.Minute)
+		idles(d, 7*time.Minute)
 		b.proxy.Once(matrixtest.On("POST", "/oauth2/token$"), matrixtest.TooMany(2*time.Minute))
 		if _, err := d.Client.JoinedRooms(ctx); retry.After(err) != 2*time.Minute {
 			t.Errorf("wait %v: %v", retry.After(err), err)

@@ -113,6 +113,23 @@ func TestBackupAfterLoss(t *testing.T) {
 	})
 }
 
+// Also a new device knows a message that the server sends once more, as another event.
+func TestReplayAfterLoss(t *testing.T) {
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		anna, bot, room := pair(t, s)
+		recoveryKey := bot.signs()
+		sealed := anna.encrypt(room, text("!resign confirm:yes"))
+		said := anna.sendSealed(room, sealed)
+		bot.reads(said, "!resign confirm:yes")
+		bot.saves()
+		bot.loses(s)
+		bot.backsUp(recoveryKey)
+		unreadable(t, bot, bot.await(anna.sendSealed(room, sealed)), ErrReplayed)
+		bot.reads(said, "!resign confirm:yes")
+	})
+}
+
 // Keys are uploaded together and once. A crash between the upload and its mark repeats
 // the upload, and one before it forgets nothing.
 func TestBackupAfterCrash(t *testing.T) {

@@ -31,10 +31,12 @@ var ourTables = []string{
 		user_id TEXT NOT NULL, identity_key TEXT NOT NULL, PRIMARY KEY (user_id, identity_key))`,
 }
 
-// cryptoTables are mautrix's and ours, in an order in which rows can be deleted.
+// cryptoTables are mautrix's and ours, in an order in which rows can be deleted. Which event
+// had which message index stays: a new device reads old messages again with keys from the
+// backup, and must know a replay of one.
 var cryptoTables = []string{
 	"matrix_key_sent", "matrix_key_asked", "matrix_no_olm",
-	"crypto_account", "crypto_message_index", "crypto_device", "crypto_tracked_user", "crypto_olm_session",
+	"crypto_account", "crypto_device", "crypto_tracked_user", "crypto_olm_session",
 	"crypto_olm_message_hash", "crypto_megolm_inbound_session", "crypto_megolm_outbound_session",
 	"crypto_megolm_outbound_session_shared", "crypto_cross_signing_signatures", "crypto_cross_signing_keys",
 	"crypto_secrets",

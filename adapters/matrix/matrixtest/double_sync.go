@@ -22,12 +22,13 @@ type syncFilter struct {
 func (d *double) sync(c *call) any {
 	wait := c.numberOf("timeout", 0)
 	filter, since := parse[syncFilter]([]byte(c.r.URL.Query().Get("filter")), "M_INVALID_PARAM"), c.positionOf("since", 0)
+	first := c.r.URL.Query().Get("since") == ""
 	late := time.NewTimer(time.Duration(wait) * time.Millisecond)
 	defer late.Stop()
 	for {
 		changed := d.mu.news()
 		answer, news := d.news(c.device, since, filter)
-		if news || since == 0 || wait == 0 || !d.waits(c.r.Context(), changed, late.C) {
+		if news || first || wait == 0 || !d.waits(c.r.Context(), changed, late.C) {
 			return answer
 		}
 		d.caller(c) // who may have been logged out meanwhile
