@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -195,6 +196,23 @@ func (b *Board) hasLiberty(i int) bool {
 		}
 	}
 	return false
+}
+
+// quiet reports whether a stone of colour c on the empty point i has an empty point beside it,
+// takes nothing, and leaves a board with a key that is not one of before.
+func (b *Board) quiet(i int, c Color, before map[uint64]bool) bool {
+	around := b.around(i)
+	if !slices.ContainsFunc(around[:], func(d int) bool { return b.cell[d] == None }) {
+		return false
+	}
+	b.put(i, c)
+	defer b.put(i, None)
+	for _, d := range around {
+		if b.cell[d] == c.Opponent() && !b.hasLiberty(d) {
+			return false
+		}
+	}
+	return !before[b.key]
 }
 
 // A flood is a connected set of points of one colour.

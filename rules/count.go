@@ -168,15 +168,10 @@ func (g *Game) AreaAgrees() (Points, bool) {
 // Placements returns the number of points on which a player could place a stone
 // now, if it were their turn.
 func (g *Game) Placements(c Color) int {
-	next := *g
-	next.toPlay = c
-	n := 0
-	for _, p := range g.board.Points() {
-		if g.board.At(p) == None && next.Allows(Turn{Kind: Place, By: c, At: p}) {
-			n++
-		}
-	}
-	return n
+	own, done := g.own()
+	defer done()
+	own.toPlay = c
+	return len(own.placements())
 }
 
 // W is 1 if White made the first pass of the game or, where a button is taken

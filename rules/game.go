@@ -578,18 +578,77 @@ func (g *Game) Legal() []Turn {
 	if g.phase != Playing {
 		return nil
 	}
-	var out []Turn
-	for _, p := range g.board.Points() {
-		if t := (Turn{Kind: Place, By: g.toPlay, At: p}); g.board.At(p) == None && g.Allows(t) {
-			out = append(out, t)
-		}
-	}
+	own, done := g.own()
+	defer done()
+	out := own.placements()
 	for k := Pass; k <= Resign; k++ {
-		if t := (Turn{Kind: k, By: g.toPlay}); g.rules.Has(k) && g.Allows(t) {
+		if t := (Turn{Kind: k, By: g.toPlay}); g.rules.Has(k) && own.allows(t) {
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// own returns g with memory behind its slices that nobody else appends to until done is
+// called, so that many turns can be tried with one copy.
+func (g *Game) own() (own Game, done func()) {
+	own = *g
+	if own.unclip() {
+		return own, func() { g.backing.giveBack(len(g.log)) }
+	}
+	own.log = append(make([]Turn, 0, len(g.log)+1), g.log...)
+	own.situations = append(make([]situation, 0, len(g.situations)+1), g.situations...)
+	own.entries = append(make([]Entry, 0, len(g.entries)+4), g.entries...)
+	return own, func() {}
+}
+
+// allows is Allows for a game that [Game.own] has made.
+func (g *Game) allows(t Turn) bool {
+	next := *g
+	return next.play(t) == nil
+}
+
+// placements returns the placements that the player to move may make, of a game that
+// [Game.own] has made. One that takes nothing, has a liberty beside it and leaves a
+// position with a new key needs no trial where placing is as usual.
+func (g *Game) placements() (out []Turn) {
+	usual := g.phase == Playing && g.turns < MaxTurns && g.rules.placesAsUsual()
+	var before map[uint64]bool
+	if usual {
+		before = make(map[uint64]bool, len(g.situations))
+		for _, s := range g.situations[min(g.bansFrom, len(g.situations)):] {
+			before[s.key] = true
+		}
+	}
+	b := g.board
+	for _, p := range g.board.Points() {
+		if g.board.At(p) != None {
+			continue
+		}
+		t := Turn{Kind: Place, By: g.toPlay, At: p}
+		if usual && b.quiet(b.index(p), g.toPlay, before) || g.allows(t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// placesAsUsual reports whether the rules of placing are those of [Placement] or
+// [PlacementWithSuicide].
+func (r *Ruleset) placesAsUsual() bool {
+	list := r.Moves[Place]
+	for i, rule := range list {
+		if i >= len(usualPlacement) || !slices.Contains(usualPlacement[i], rule.Name) {
+			return false
+		}
+	}
+	return len(list) == len(usualPlacement)
+}
+
+// usualPlacement holds, rule by rule, what a usual placement may say.
+var usualPlacement = [][]string{
+	{Require(PointIsEmpty).Name}, {PlaceStone.Name}, {CaptureSurrounded.Name}, {Require(HasLiberty).Name, RemoveOwn.Name},
+	{Require(NewPosition).Name, Require(NewSituation).Name, Require(NotKo).Name},
 }
 
 // Proof returns 16 hexadecimal digits over the board, the side to move, what is

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -178,5 +179,58 @@ func TestBuildOfNothing(t *testing.T) {
 		if got, want := everything(g.Build().Game()), everything(g); got != want {
 			t.Errorf("%s: %s\nwant %s", r.Name, got, want)
 		}
+	}
+}
+
+// Legal finds without trying what trying finds, in every game, also in one that has been
+// played on.
+func TestLegalIsWhatIsAllowed(t *testing.T) {
+	everyRuleset(t, tier.Pick(15, 40, 400), func(t *testing.T, r *Ruleset, rnd table) {
+		rnd.game(t, r, rnd.setup(r), func(g *Game) {
+			var want []Turn
+			for k := Place; k <= Resign && g.phase == Playing; k++ {
+				for _, p := range g.board.Points() {
+					if turn := (Turn{Kind: k, By: g.toPlay, At: p}); g.rules.Has(k) && g.Allows(turn) {
+						want = append(want, turn.tidy())
+					}
+					if k != Place {
+						break
+					}
+				}
+			}
+			if got := g.Legal(); !slices.EqualFunc(got, want, func(a, b Turn) bool { return a.String() == b.String() }) {
+				t.Fatalf("legal %v, allowed %v\n%v\n%v", got, want, g.log, g.board)
+			}
+		})
+	})
+}
+
+// What is legal in a long game that was played on from costs less memory than a copy of the
+// log for each point.
+func TestLegalCopiesOnce(t *testing.T) {
+	g, err := Replay(&AGA, Setup{W: 19, H: 19}, aGame(t, 150))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Play(Turn{Kind: Pass, By: g.ToPlay()}); err != nil {
+		t.Fatal(err)
+	}
+	bytes := allocated(func() { g.Legal() })
+	if most := uint64(361 * 150 * 8); bytes > most {
+		t.Errorf("%d bytes, more than %d", bytes, most)
+	}
+}
+
+// BenchmarkLegalPlayedOn looks for the legal turns of a game that was played on from.
+func BenchmarkLegalPlayedOn(b *testing.B) {
+	g, err := Replay(&AGA, Setup{W: 19, H: 19}, aGame(b, 150))
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := g.Play(Turn{Kind: Pass, By: g.ToPlay()}); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		g.Legal()
 	}
 }
