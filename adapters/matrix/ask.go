@@ -506,14 +506,14 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 			q.Users[option] = a.who(ctx, dev, e.RoomID, user)
 		}
 	}
-	state, answer, err := a.ask(ctx, service, e, q)
-	if err != nil {
-		return "", err
-	}
-	if q.Forgets() {
+	if q.Forgets() { // first: the bot empties the write-ahead log of both
 		if err := a.queue.erase(ctx, e.Sender); err != nil {
 			return "", err
 		}
+	}
+	state, answer, err := a.ask(ctx, service, e, q)
+	if err != nil {
+		return "", err
 	}
 	if before != "" && state == accepted { // so that the next edit changes nothing
 		if err := a.queue.mark(ctx, "edited", before.String(), e.ID.String(), a.cfg.Now()); err != nil {

@@ -17,6 +17,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // files returns the names of the files that the bot has put into a room, as far as
@@ -321,7 +323,7 @@ func TestForgotten(t *testing.T) {
 func TestErasedLeavesNoTraces(t *testing.T) {
 	ctx := t.Context()
 	file := filepath.Join(t.TempDir(), "halfpoint.db")
-	_, db, closed := openStore(t, file)
+	st, db, closed := openStore(t, file)
 	defer closed()
 	q := &queue{db}
 	const anna, room = id.UserID("@zyxqanna:x"), id.RoomID("!room:x")
@@ -349,6 +351,7 @@ func TestErasedLeavesNoTraces(t *testing.T) {
 		must(q.settle(ctx, r, []string{accepted, poison, keyless}[i/2%3], "session"))
 	}
 	must(q.erase(ctx, anna))
+	must(st.Erase(ctx, bot.Forgetting{Person: "p1", Who: outbox.User{Platform: Name, ID: anna.String()}})) // as the bot does then
 	var all []byte
 	for _, suffix := range []string{"", "-wal"} {
 		data, err := os.ReadFile(file + suffix)

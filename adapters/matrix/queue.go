@@ -364,7 +364,7 @@ func (q *queue) left(ctx context.Context, room id.RoomID) error {
 // they are to be reached directly, and what they have said that could not be
 // read or dealt with.
 func (q *queue) erase(ctx context.Context, user id.UserID) error {
-	err := q.db.DoTxn(ctx, nil, func(ctx context.Context) error {
+	return q.db.DoTxn(ctx, nil, func(ctx context.Context) error {
 		if err := q.exec(ctx, "DELETE FROM matrix_mark WHERE kind IN ('direct', 'making') AND key = $1", user); err != nil {
 			return err
 		}
@@ -395,12 +395,6 @@ func (q *queue) erase(ctx context.Context, user id.UserID) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	// The write-ahead log has it still; while somebody reads it cannot be emptied, and
-	// is when it is full.
-	return q.exec(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 }
 
 // roomsKnown returns all rooms that the bot has read: by id as they are now.

@@ -147,7 +147,7 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	if mode != "wal" {
 		return nil, errors.New("file system does not support a write-ahead log")
 	}
-	if err := s.markLog(ctx); err != nil {
+	if err := s.markLog(ctx, s.write); err != nil {
 		return nil, fmt.Errorf("mark the write-ahead log: %w", err)
 	}
 	if s.anchor, err = s.connect(url.Values{"_query_only": {"1"}}, 1); err != nil {
@@ -200,6 +200,9 @@ func (s *Store) scrub(ctx context.Context) error {
 	var busy, pages, copied int
 	if err := db.QueryRowContext(ctx, truncate).Scan(&busy, &pages, &copied); err != nil {
 		return fmt.Errorf("empty the write-ahead log: %w", err)
+	}
+	if err := s.markLog(ctx, db); err != nil {
+		return fmt.Errorf("mark the write-ahead log: %w", err)
 	}
 	s.unscrubbed.Store(busy != 0)
 	return nil

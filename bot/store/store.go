@@ -14,6 +14,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -46,6 +47,8 @@ type Store struct {
 	anchor     *sql.DB // one idle connection, so that the write-ahead log is never without any
 	committer  *committer
 	unscrubbed atomic.Bool // the write-ahead log still holds erased data
+	marking    sync.Mutex  // guards mark
+	mark       uint32      // in the file, by which the write-ahead log is known; see markLog
 	path       string      // of the file; empty in memory
 	file       *os.File
 	unlock     func() error

@@ -17,10 +17,15 @@ import (
 // SQLite applies whatever log lies beside a database, and nothing in the log names the
 // database for which it was written. A log that a killed process left beside a file that
 // was replaced since, for example by a backup, would destroy that file. So the store marks
-// its file: the mark in the header of the database (its user_version) is a number that all
-// logs of one session have in common, a session being the time in which the store is open.
-// Before anything else is written in a session, the mark is in the file itself. checkLog
-// compares the two before SQLite opens the file.
+// its file: the mark in the header of the database (its user_version) is the first salt of
+// the first log of a session, a session being the time in which the store is open. Each
+// later log of the session has the next salt, whichever connection begins it. Before
+// anything else is written in a session, the mark is in the file itself. checkLog compares
+// the two before SQLite opens the file.
+//
+// A connection that has begun no log yet draws random salts if it finds the log empty, and
+// other connections may be such. So nobody but scrub empties the log, and that looks at the
+// next one.
 //
 // A backup, which "VACUUM INTO" writes, is not in the mode that uses a log, and never has
 // one of its own.
@@ -57,7 +62,7 @@ const (
 // A logHead is what the first 32 bytes of a log say.
 type logHead struct {
 	pageSize int
-	mark     uint32 // what all logs of a session have in common
+	salt     uint32 // the first; that of the next log of the session is higher by one
 	salts    [8]byte
 	sums     [2]uint32
 	order    binary.ByteOrder // of the checksums
@@ -76,8 +81,7 @@ func readLogHead(b []byte) (h logHead, ok bool) {
 	}
 	h.pageSize = int(binary.BigEndian.Uint32(b[8:]))
 	h.salts = [8]byte(b[16:24])
-	// Each new log of a session has the next number and the next first salt.
-	h.mark = binary.BigEndian.Uint32(b[16:]) - binary.BigEndian.Uint32(b[12:])
+	h.salt = binary.BigEndian.Uint32(b[16:])
 	h.sums = sum(h.order, h.sums, b[:24])
 	return h, first&^1 == magic && binary.BigEndian.Uint32(b[4:]) == format &&
 		h.pageSize >= 512 && h.pageSize <= 1<<16 && h.pageSize&(h.pageSize-1) == 0 &&
@@ -92,6 +96,13 @@ func sum(order binary.ByteOrder, s [2]uint32, b []byte) [2]uint32 {
 	}
 	return s
 }
+
+// maxLogs is how many logs of a session are known by its mark: one every two seconds for a
+// year. Of 256 logs of others one passes for a session's own.
+const maxLogs = 1 << 24
+
+// marked reports whether a log is of the session with a mark.
+func (h logHead) marked(mark uint32) bool { return h.salt-mark < maxLogs }
 
 // committed is what a log holds up to the end of its last transaction.
 type committed struct {
@@ -204,7 +215,7 @@ func checkLog(ctx context.Context, path string) (left bool, err error) {
 		}
 	}
 	switch {
-	case mark == h.mark:
+	case h.marked(mark):
 		return true, nil
 	case onlyMarks(c, path, head, h.pageSize):
 		return true, nil // killed before the mark was in the file
@@ -320,10 +331,13 @@ func removeSidecars(path string) error {
 	return errors.Join(append(errs, syncFolder(path))...)
 }
 
-// markLog marks the file with the number of this session's logs. There must be no log yet.
-// Until the mark is in the file the log holds nothing else.
-func (s *Store) markLog(ctx context.Context) error {
-	if err := setMark(ctx, s.write, 0); err != nil { // which begins a log
+// markLog sees that the file has a mark by which the log is known that db has begun, or
+// finds begun. At the beginning of a session there must be no log yet; until the mark is in
+// the file that holds nothing else.
+func (s *Store) markLog(ctx context.Context, db *sql.DB) error {
+	s.marking.Lock()
+	defer s.marking.Unlock()
+	if err := setMark(ctx, db, s.mark); err != nil { // which begins a log if there is none
 		return err
 	}
 	f, err := os.Open(s.path + logSuffix)
@@ -339,10 +353,14 @@ func (s *Store) markLog(ctx context.Context) error {
 	if !ok {
 		return errors.New("the new write-ahead log cannot be read")
 	}
-	if err := setMark(ctx, s.write, h.mark); err != nil {
+	if s.mark != 0 && h.marked(s.mark) {
+		return nil
+	}
+	if err := setMark(ctx, db, h.salt); err != nil {
 		return err
 	}
-	_, err = s.write.ExecContext(ctx, truncate)
+	s.mark = h.salt
+	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(FULL)") // whoever writes next begins the next log
 	return err
 }
 
