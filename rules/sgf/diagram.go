@@ -54,7 +54,10 @@ func (d *diagram) heading(s string) bool {
 	if d.begun || s == "" {
 		return false
 	}
-	if s[0] == ' ' { // a title, or already a row: then it is single signs
+	switch t := strings.TrimSpace(s); {
+	case t == "B", t == "W": // no board is that narrow
+		word = t
+	case s[0] == ' ': // a title, or already a row: then it is single signs
 		for _, word := range strings.Fields(s) {
 			if len(word) > 1 && strings.Trim(word, "-+|") != "" {
 				return d.start()

@@ -33,6 +33,13 @@ func TestDiagram(t *testing.T) {
 			. . .`, ".XO\nXO.\n..."},
 		"all numbers":      {"123/456/789/...", ".O.\nO.O\nXOX\n...\nB place A4\nW place B4\nB place C4\nW place A3\nB place B3\nW place C3\nB place A2\nW place B2\nB place C2"},
 		"rows on one line": {"..X/.O./X..", "..X\n.O.\nX.."},
+		"a heading apart from its sign": {`
+			$$ W
+			$$  ---------
+			$$ | . . . . |
+			$$ | . X O . |
+			$$ | . . 1 . |
+			$$  ---------`, "....\n.XO.\n..O.\nW place C1"},
 		"a whole board of Sensei's, with a title, a heading and marks": {`
 			$$B The end
 			$$  -----------
