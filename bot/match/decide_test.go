@@ -52,6 +52,7 @@ func (k *table) log(bodies ...string) *table {
 		}
 		k.match.Seq++
 		k.match.Standing = k.pos.standing(k.match, k.now)
+		k.match.Changed = k.now
 	}
 	return k
 }
@@ -449,4 +450,41 @@ func ruleset(t *testing.T, id string) *rules.Ruleset {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// In a game without a clock the player who waits may end it after thirty silent days, and
+// is told once when that is possible.
+func TestThirtySilentDays(t *testing.T) {
+	k := sit(t, "aga@1", 5).do("ada", MakeTurn, rules.Place, "at:C3").do("bob", MakeTurn, rules.Place, "at:A1").do("ada", MakeTurn, rules.Place, "at:C2")
+	var due Due
+	for _, d := range k.last.Due {
+		if d.Kind == "silent" {
+			due = d
+		}
+	}
+	if due.At.Sub(k.match.Changed) != 30*24*time.Hour {
+		t.Fatalf("it is due at %v", due.At)
+	}
+	ends := func(by PersonID) bool { return !Decide(k.input(by, 0, "how:cancel"), Withdraw).Answer.Refused }
+	if k.now = due.At.Add(-time.Minute); ends("ada") || ends("bob") {
+		t.Error("the game may be cancelled before")
+	}
+	k.now = due.At
+	if k.take(DecideDue(k.input("", 0), due)); fmt.Sprint(k.mentioned()) != "[ada]" {
+		t.Errorf("the bot tells %v", k.mentioned())
+	}
+	for _, d := range k.last.Due {
+		if d.Kind == "silent" {
+			t.Errorf("the bot would tell it again: %v", d)
+		}
+	}
+	if !ends("ada") || ends("bob") {
+		t.Error("only ada may cancel the game now")
+	}
+	if k.do("ada", Withdraw, 0, "how:cancel"); k.match.State != Cancelled || fmt.Sprint(k.mentioned()) != "[bob]" {
+		t.Errorf("the game is %s, and %v is told", k.match.State, k.mentioned())
+	}
+	if len(timed(t).match.left(timed(t).pos)) != 0 {
+		t.Error("with a clock a flag falls")
+	}
 }

@@ -19,6 +19,7 @@ const (
 	challengeLives = 7 * 24 * time.Hour  // after which an open game that nobody has joined expires
 	sandboxLives   = 14 * 24 * time.Hour // a sandbox in which nobody has moved
 	flagGrace      = 90 * time.Second    // how long a turn made in time may be on its way
+	silentLasts    = 30 * 24 * time.Hour // without a clock, until the player who waits may end the game
 	awayWait       = 5 * time.Minute     // between looks at a flag that may not fall
 	announced      = 2 * time.Minute     // longer outages are announced in each credited game
 )
@@ -51,7 +52,26 @@ func (in *Input) dues(m Match, p *Position) []Due {
 			ds = append(ds, Due{m.ID, "remind", at, m.Seq})
 		}
 	}
+	if at := m.Changed.Add(silentLasts); len(m.left(p)) > 0 && at.After(in.Now) {
+		ds = append(ds, Due{m.ID, "silent", at, m.Seq})
+	}
 	return ds
+}
+
+// left returns the player who waits for the other, in a game without a clock, where no
+// flag would ever fall.
+func (m Match) left(p *Position) []PersonID {
+	waits := m.WaitsFor(p)
+	if m.State != Going || m.Clock.Kind != clock.None || m.Black == m.White || len(waits) != 1 {
+		return nil
+	}
+	return slices.DeleteFunc([]PersonID{m.Black, m.White}, func(p PersonID) bool { return p == waits[0] })
+}
+
+// silent reports whether the person may end the game because the other player has been
+// silent for so long.
+func (in *Input) silent() bool {
+	return in.Position != nil && slices.Contains(in.Match.left(in.Position), in.By) && !in.Now.Before(in.Match.Changed.Add(silentLasts))
 }
 
 // reminders returns when to remind the player to move. Without a deadline that is some
@@ -141,6 +161,11 @@ func DecideDue(in *Input, d Due) Step {
 	case d.Kind == "flag" && m.State == Going:
 		if s, fell := in.flag(); fell {
 			return s
+		}
+	case d.Kind == "silent" && m.State == Going && !in.Left && m.Seq == d.Seq:
+		for _, who := range m.left(in.Position) {
+			next.Posts = append(next.Posts, OutboxPost{ID: fmt.Sprintf("%s-%d-silent", m.ID, m.Seq), Game: m.ID, Where: m.Where, Kind: Notice, Seq: m.Seq,
+				Notify: []PersonID{who}, Texts: []text.Message{say("silent", in.number(), text.Called(string(who)), named(m.ToMove))}})
 		}
 	case d.Kind == "remind" && m.State == Going && !in.Left:
 		r := in.Position.Reading(in.Now)

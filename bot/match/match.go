@@ -238,7 +238,7 @@ type Step struct {
 // id consists of Kind, Game and Seq, so that a second attempt has no effect.
 type Due struct {
 	Game GameID
-	Kind string // "flag", "remind", "expire"; one of each kind and At for a match
+	Kind string // "flag", "remind", "silent", "expire"; one of each kind and At for a match
 	At   time.Time
 	Seq  int // of the match when it became due
 }

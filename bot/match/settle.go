@@ -302,7 +302,7 @@ func Withdraw(in *Input) Step {
 		return in.cancel()
 	case how != "" && how != "forget":
 		return in.Refuse(say("delete.how", shortened(how)))
-	case how == "" && !in.Position.BothMoved() && (a == nil || a.What != "delete") &&
+	case how == "" && (!in.Position.BothMoved() || in.silent()) && (a == nil || a.What != "delete") &&
 		(m.State == Open && m.Opener == in.By || m.State == Going && (black || white)):
 		if m.State == Going && !in.yes("confirm") {
 			s := in.sure(say("cancel.sure", in.number()), "cancel.button", "confirm")

@@ -151,7 +151,8 @@ func Resign(in *Input) Step {
 	return in.sure(say("resign.sure", in.number(), in.Match.Player(by.Opponent())), "resign.button", "confirm")
 }
 
-// cancel ends a game without a result: before both have moved, by its players;
+// cancel ends a game without a result: before both have moved, by its players, and without
+// a clock also after thirty days in which one of them has not answered, by the other;
 // at any time, by a moderator who is not a party to it.
 func (in *Input) cancel() Step {
 	m := in.Match
@@ -173,7 +174,7 @@ func (in *Input) cancel() Step {
 		}
 		return in.Refuse(say(key, in.number(), Outcome(m, in.Position)))
 	}
-	if in.Position.BothMoved() && !moderates {
+	if in.Position.BothMoved() && !moderates && !in.silent() {
 		return in.Refuse(say("cancel.late", in.number()))
 	}
 	return in.close(Cancelled, "cancel", say("cancelled", named(in.By), in.number()))

@@ -175,6 +175,7 @@ var english = map[string]string{
 	"remind.many":                 "{0} games are waiting for you.",
 	"remind.also":                 "Game {0}: your turn.",
 	"remind.also.due":             "Game {0}: {1}.",
+	"silent":                      "{1}, {2} has not answered in game {0} for 30 days. You may go on waiting, or end it without a result: {/delete game:{0} how:cancel}",
 	"remind.play":                 "{1}, it is your turn in game {0} against {2}. {/board game:{0}} shows it.",
 	"remind.clock":                "{1}, it is your turn in game {0} against {2}: {3}.",
 	"remind.settle":               "{1}, play has stopped in game {0} against {2}: {/accept} the count, mark dead stones with {/dead}, or {/resume} play.",
