@@ -15,7 +15,8 @@ import (
 //     credited with the gap.
 //   - It reads two clocks, the machine's and the monotonic one. If they disagree,
 //     somebody has set the machine's. The bot uses the monotonic one, and follows
-//     the machine's only after the difference has lasted for a while.
+//     the machine's only after the difference has lasted for a while: for long if it is
+//     great, because what is stored meanwhile, such as credits, would be as far off.
 
 const (
 	pulse = 20 * time.Second // longer between two looks at the time, and the bot was away
@@ -23,7 +24,9 @@ const (
 	aliveMark = "bot:alive" // the bookmark of the last look, in milliseconds of Unix time
 
 	clocksDiffer  = time.Second // by which two clocks may differ between two readings
-	believedAfter = time.Minute // how long a clock must have been set before the bot follows it
+	believedAfter = time.Minute // how long a clock must have been set before the bot follows it,
+	farAfter      = time.Hour   // or this long if it is off by more than farOff
+	farOff        = 24 * time.Hour
 )
 
 // A steadyClock returns the time of day. When its wall clock jumps, it does not follow
@@ -80,7 +83,11 @@ func (c *steadyClock) set() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.read()
-	return c.off != 0 && c.elapsed()-c.offFrom >= believedAfter
+	after := believedAfter
+	if c.off.Abs() > farOff {
+		after = farAfter
+	}
+	return c.off != 0 && c.elapsed()-c.offFrom >= after
 }
 
 // follow sets the time to that of the wall clock.

@@ -183,6 +183,27 @@ func TestClockJumpsAYear(t *testing.T) {
 	}
 }
 
+// It may be a while until it is set right.
+func TestClockIsAYearAheadForAWhile(t *testing.T) {
+	for _, ahead := range []time.Duration{time.Minute, 2 * time.Minute, 50 * time.Minute} {
+		w := newWatch(t)
+		w.blitz(t, "3h")
+		w.run(t, 10*time.Second)
+		before, _ := w.game(t)
+		w.now = w.now.AddDate(1, 0, 0)
+		w.run(t, ahead)
+		w.now = w.now.AddDate(-1, 0, 0)
+		w.run(t, 5*time.Minute)
+		if m, verbs := w.game(t); slices.Contains(verbs, "credit") || !m.Deadline.Equal(before.Deadline) {
+			t.Errorf("ahead for %v: the deadline is %v, was %v: %v", ahead, m.Deadline, before.Deadline, verbs)
+		}
+		w.run(t, 4*time.Hour)
+		if m, _ := w.game(t); m.Result != "W+T" {
+			t.Errorf("ahead for %v: no flag falls, the game is %s, %s", ahead, m.State, m.Result)
+		}
+	}
+}
+
 // A gap is announced in the games that it is credited to if it was long.
 func TestShortGapsAreSilent(t *testing.T) {
 	for gap, announced := range map[time.Duration]bool{21 * time.Second: false, 75 * time.Second: false, 3 * time.Minute: true} {
@@ -200,5 +221,21 @@ func TestShortGapsAreSilent(t *testing.T) {
 		if announced != (len(posts) == 1 && strings.Contains(posts[0].Text, "I was offline")) || !announced && len(posts) > 0 {
 			t.Errorf("%v: the room reads %v", gap, posts)
 		}
+	}
+}
+
+// What happens after something else is not stored as earlier, though the clock was set back.
+func TestTimesOfALogDoNotGoBack(t *testing.T) {
+	k := newTalk(t)
+	k.lines(t, "ada> /new aga 5x5 opponent:me", "ada> /place C3", "ada> /place B3")
+	k.now = k.now.Add(-10 * time.Minute)
+	k.lines(t, "ada> /place C2", "ada> /place B2")
+	m, events, err := k.store.Match(t.Context(), k.matches(t, bot.Query{})[0].ID)
+	must(t, err)
+	if !slices.IsSortedFunc(events, func(a, b match.Event) int { return a.At.Compare(b.At) }) {
+		t.Errorf("the times of the log are %v", events)
+	}
+	if last := events[len(events)-1]; last.Seq < 5 || m.Changed.Before(last.At) {
+		t.Errorf("%d events, changed at %v", last.Seq, m.Changed)
 	}
 }
