@@ -77,7 +77,10 @@ func (s *compareCmd) rows(e *env, path string) (*sgf.Record, []sgf.Row, error) {
 	if c.Also, err = e.custom(); err != nil {
 		return nil, nil, err
 	}
-	if !s.Strict && !s.named() {
+	switch {
+	case s.named():
+		rec = rec.Unmarked()
+	case !s.Strict:
 		rec = e.settled(path, rec)
 	}
 	rows := rec.Compare(c)

@@ -68,6 +68,8 @@ func (s *scoreCmd) score(e *env, path string) (*rules.Game, rules.Report, error)
 		rec = rec.Cut(c.Move)
 	case !s.Strict && !s.named():
 		rec = e.settled(path, rec)
+	case s.named():
+		rec = rec.Unmarked()
 	}
 	g, assumed, err := rec.Count(c)
 	if forbidden, ok := errors.AsType[*rules.Illegal](err); ok && !s.Strict {

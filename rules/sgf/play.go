@@ -146,6 +146,7 @@ func (rec *Record) mended(r *rules.Ruleset) *Record {
 		}
 		out.Ending = e
 		repair(n, says("the marks of territory settle the count: {0}", e.words()))
+		out.marksOff, out.marksKomi = rec.otherwise(end)
 	}
 	return &out
 }

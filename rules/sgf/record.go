@@ -19,11 +19,14 @@ type Record struct {
 
 	territory *rules.Board // a stone on each point that is marked as its player's after the last turn; nil: no marks
 
-	ours   bool   // a program of ours wrote it, so nothing of its end is missing
-	deadBy string // by what Settled proposed the dead stones, ByResult or ByPlayouts; "": it did not
-	early  bool   // Settled found the board too open to be counted
-	edited bool   // stones were set up after moves
-	before int    // turns before the first of Turns: handicap stones that were played, or what was played before a setup
+	ours      bool          // a program of ours wrote it, so nothing of its end is missing
+	deadBy    string        // by what Settled proposed the dead stones, ByResult or ByPlayouts; "": it did not
+	marksOff  []rules.Point // empty points that the marks of territory, by which Mended settled the count, give to another player than the ruleset, or to nobody
+	marksKomi rules.Points  // what makes up for them
+
+	early  bool // Settled found the board too open to be counted
+	edited bool // stones were set up after moves
+	before int  // turns before the first of Turns: handicap stones that were played, or what was played before a setup
 }
 
 // A Repair is something that a record says unclearly or not at all, and how it was
@@ -155,6 +158,14 @@ func (rec *Record) DeadBy() string {
 	return ""
 }
 
+// Unmarked returns the record without what its marks of territory change of the count: somebody
+// names the dead stones.
+func (rec *Record) Unmarked() *Record {
+	out := *rec
+	out.marksOff, out.marksKomi = nil, 0
+	return &out
+}
+
 // Dead returns the dead stones on which the players agreed, in the last node or
 // by accepting what a pass named; none if they agreed on none.
 func (rec *Record) Dead() []rules.Point {
@@ -172,6 +183,7 @@ func (rec *Record) Dead() []rules.Point {
 func (rec *Record) Cut(n int) *Record {
 	out := *rec
 	out.Turns, out.Ending, out.deadBy = rec.Turns[:min(max(n, 0), len(rec.Turns))], Ending{}, ""
+	out.marksOff, out.marksKomi = nil, 0
 	if n <= len(rec.Turns) {
 		out.Stopped = nil
 	}

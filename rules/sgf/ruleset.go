@@ -106,10 +106,16 @@ func (rec *Record) Ruleset() (r *rules.Ruleset, note string, err error) {
 func (rec *Record) Differences(g *rules.Game) (out []rules.Saying) {
 	read, _ := rec.known()
 	r := g.Rules()
-	if !sameRules(read.like, r) || read.says == nil {
+	if !sameRules(read.like, r) {
 		return nil
 	}
 	add := func(text string, args ...any) { out = append(out, says(text, args...)) }
+	if rec.marksOff != nil {
+		add("the record marks {0} otherwise than {1} counts: the komi of {2} makes up for that", rules.Names(rec.marksOff), r.Name, g.Setup().Komi)
+	}
+	if read.says == nil {
+		return out
+	}
 	f, territory := read.says, read.says[score] == "TERRITORY"
 	switch {
 	case f[ko] == "ING":
@@ -150,11 +156,15 @@ func (rec *Record) Differences(g *rules.Game) (out []rules.Saying) {
 // ruleset r comes to the count of the rules that it names.
 func (rec *Record) madeUp(r *rules.Ruleset) (komi rules.Points) {
 	read, _ := rec.known()
-	if !sameRules(read.like, r) || read.says == nil {
+	if !sameRules(read.like, r) {
 		return 0
 	}
+	komi = rec.marksKomi
+	if read.says == nil {
+		return komi
+	}
 	_, by, like := rec.bonus(read)
-	komi = rules.Points(by-like) * rules.One
+	komi += rules.Points(by-like) * rules.One
 	if read.says[button] == "1" && read.says[score] == "TERRITORY" {
 		komi += map[rules.Color]rules.Points{rules.Black: -rules.Half, rules.White: rules.Half}[rec.firstToPass()]
 	}

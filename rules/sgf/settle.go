@@ -350,7 +350,7 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 	if rec.edited {
 		return "what was captured or passed before stones were set up does not count"
 	}
-	if ps, more := rec.unmarked(g); want == got+more {
+	if ps, more := rec.unmarked(g); rec.marksOff == nil && want == got+more {
 		return "the record does not mark " + rules.Names(ps) + " as territory"
 	}
 	komi := rec.komiOf(g)
@@ -382,7 +382,7 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 		}
 	}
 	if open := *rec; rec.deadBy == "" && !rec.Ending.empty() {
-		open.Ending = Ending{Resumed: rec.Ending.Resumed}
+		open.Ending, open.marksOff, open.marksKomi = Ending{Resumed: rec.Ending.Resumed}, nil, 0
 		if before, err := open.Play(r, s.Komi); err == nil {
 			if end, dead, _ := rec.proposed(before, true); end != nil && rec.says(end.Score().Margin()) {
 				return "it comes out if " + areDead(dead, "is", "are")
@@ -415,6 +415,44 @@ func (rec *Record) unmarked(g *rules.Game) (ps []rules.Point, more rules.Points)
 		}
 	}
 	return ps, more
+}
+
+// otherwise returns the empty points that the marks of a record give to another player than a count, or to nobody, and
+// the komi with which the count comes to the marks. Marks on less than half of the territory
+// are none; points under dead stones need no mark, because some programs mark empty ones alone.
+func (rec *Record) otherwise(g *rules.Game) (ps []rules.Point, komi rules.Points) {
+	black, white := territory(g)
+	was, counted := g.Board(), g.Counted()
+	owner := map[rules.Point]rules.Color{}
+	for _, p := range black {
+		owner[p] = rules.Black
+	}
+	for _, p := range white {
+		owner[p] = rules.White
+	}
+	worth := map[rules.Color]rules.Points{rules.Black: rules.One, rules.White: -rules.One}
+	on, marks := 0, map[rules.Color]bool{} // of a player whose territory is not marked at all nothing is known
+	for _, p := range counted.Points() {
+		marks[rec.territory.At(p)] = true
+	}
+	for _, p := range counted.Points() {
+		mark := rec.territory.At(p)
+		if counted.At(p) != rules.None || mark == rules.None && was.At(p) != rules.None {
+			continue
+		}
+		if mark != rules.None {
+			on++
+		} else if !marks[owner[p]] {
+			continue
+		}
+		if mark != owner[p] {
+			ps, komi = append(ps, p), komi+worth[owner[p]]-worth[mark]
+		}
+	}
+	if 2*on < len(black)+len(white) {
+		return nil, 0
+	}
+	return ps, komi
 }
 
 // counting reports whether some words stand in the rules by which a ruleset counts.
