@@ -2,6 +2,7 @@ package bot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,6 +63,20 @@ func ReadFile(name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most+1))
 }
 
+// withColon returns the first item of a list that YAML reads as a key and a value: a rule with a
+// colon in it that nobody put between quotation marks. It is nil if there is none.
+func withColon(n *yaml.Node) *yaml.Node {
+	for _, child := range n.Content {
+		if n.Kind == yaml.SequenceNode && child.Kind == yaml.MappingNode && len(child.Content) > 0 {
+			return child
+		}
+		if item := withColon(child); item != nil {
+			return item
+		}
+	}
+	return nil
+}
+
 func readRuleset(name string) (*rules.Ruleset, error) {
 	text, err := ReadFile(name, maxRuleset)
 	if err != nil {
@@ -70,9 +85,13 @@ func readRuleset(name string) (*rules.Ruleset, error) {
 	if len(text) > maxRuleset {
 		return nil, &BadSetting{File: name, Why: fmt.Sprintf("larger than %d KiB", maxRuleset>>10)}
 	}
+	var doc yaml.Node
 	var keys map[string]any
-	if err := yaml.Unmarshal(text, &keys); err != nil {
+	if err := cmp.Or(yaml.Unmarshal(text, &doc), yaml.Unmarshal(text, &keys)); err != nil {
 		return nil, &BadSetting{File: name, Why: strings.Join(strings.Fields(err.Error()), " ")}
+	}
+	if item := withColon(&doc); item != nil {
+		return nil, &BadSetting{File: name, Why: fmt.Sprintf("line %d: put the rule that begins with “%s:” between quotation marks, because it has a colon in it", item.Line, rules.Shorten(item.Content[0].Value, 60))}
 	}
 	if komi, ok := keys["komi"]; ok { // a number, for those who leave out the quotes
 		keys["komi"] = fmt.Sprint(komi)
