@@ -67,8 +67,8 @@ func TestBackupWhileRunning(t *testing.T) {
 	if says := runOn(t, database, "restore", copies[0]); !strings.HasPrefix(says, "Restored "+database) {
 		t.Errorf("restored: %q", says)
 	}
-	s = serve(t, database)
-	if answer, ok := s.ask(uuid(4), "white", "/board"); !ok || !strings.Contains(answer, "E5") {
+	s = serve(t, database) // with White's turn or without, as the copy met it
+	if answer, ok := s.ask(uuid(4), "white", "/board move:1"); !ok || !strings.Contains(answer, "E5") {
 		t.Errorf("the game goes on: %q", answer)
 	}
 }
