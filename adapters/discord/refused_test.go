@@ -355,7 +355,9 @@ func TestRefusedChannelIsLeftAlone(t *testing.T) {
 // A board that could not be shown comes when a moderator lets the bot in again, without a
 // command.
 func TestBoardComesWhenTheBotIsLetIn(t *testing.T) {
-	type lost struct{ take, give func(c *club, thread *discordtest.Channel) }
+	type lost struct {
+		take, give func(c *club, thread *discordtest.Channel)
+	}
 	eachInClub(t, map[string]lost{
 		"channel": {func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(0, discordtest.ViewChannel) },
 			func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(0, 0) }},
