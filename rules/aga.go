@@ -35,7 +35,7 @@ var AGA = Ruleset{
 	Say:     []Fact{WhiteStillOwesAPass, NextPassesAreFinal},
 	Closing: []Kind{Pass, Pass},
 	Choices: []Choice{
-		{"When does White give the last pass stone?", "When both players accept the count, or both pass again after they resumed, if Black's pass stopped play. Until then it is shown as what accepting would do, and resuming play drops it."},
+		{"When does White give the last pass stone?", "When both players accept the count, or both pass again at once after they resumed, if Black's pass stopped play. Until then it is shown as what accepting would do, and resuming play drops it."},
 		settling, disputes, naive,
 	},
 	words: []word{

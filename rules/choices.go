@@ -15,9 +15,9 @@ var (
 	disputesOpen = Choice{"What if the players do not agree?",
 		"Either resumes play, as often as they like. The game is counted when both accept. Nothing else ends it but a resignation, the clock or a moderator."}
 	disputes = Choice{"What if the players do not agree?",
-		"Either resumes play, and the opponent of the player who passed last is to move. When both players pass again, the game is counted with all stones on the board alive: there is no second talk, so capture what is dead first."}
+		"Either resumes play, and the opponent of the player who passed last is to move. If both pass again at once, which is passing twice in succession, the game is counted with all stones on the board alive. Once a stone has been placed, two passes stop play as before, and the players talk again."}
 	agaDisputes = Choice{disputes.Open,
-		"As in the AGA's rules, on which this page builds: either resumes play, and when both players pass again, the game is counted with all stones on the board alive. There is no second talk, so capture what is dead first."}
+		"As in the AGA's rules, on which this page builds: either resumes play, and if both pass again at once, the game is counted with all stones on the board alive. Once a stone has been placed, two passes stop play as before."}
 	naive = Choice{"What is territory?",
 		"The empty points of a region that reaches only one colour, whether the stones around it are alive, dead or in seki. So the count of an unfinished board means little."}
 	ikedaWords = Choice{"What about repetition, suicide and dead stones?",

@@ -529,6 +529,20 @@ func (g *Game) Captured(c Color) int { return g.captured[c] }
 // Taken returns the points from which the last turn took stones.
 func (g *Game) Taken() []Point { return g.taken }
 
+// onlySinceResumption reports whether play was resumed and all turns since are of these
+// kinds.
+func (g *Game) onlySinceResumption(kinds ...Kind) bool {
+	for _, t := range slices.Backward(g.log) {
+		if t.Kind == Resume {
+			return true
+		}
+		if t.Kind.IsTurn() && !slices.Contains(kinds, t.Kind) {
+			return false
+		}
+	}
+	return false
+}
+
 // Times returns how often a kind of turn has been made.
 func (g *Game) Times(k Kind) int { return g.times[k] }
 

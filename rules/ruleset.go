@@ -67,8 +67,8 @@ func (r *Ruleset) ID() string {
 // Has reports whether the ruleset knows this kind of turn at all.
 func (r *Ruleset) Has(k Kind) bool { return len(r.Moves[k]) > 0 || len(r.Settle[k]) > 0 }
 
-// EndsDisputes reports whether the game is counted with all stones alive once play was resumed
-// and has stopped again, and with which kind of turn: a pass or a button.
+// EndsDisputes reports whether the game is counted with all stones alive if play that was
+// resumed stops again at once, and with which kind of turn: a pass or a button.
 func (r *Ruleset) EndsDisputes() (Kind, bool) {
 	for _, k := range []Kind{Pass, Button} {
 		if slices.ContainsFunc(r.Moves[k], func(r Rule) bool { return strings.HasSuffix(r.Name, CountAllAlive.Name) }) {

@@ -94,7 +94,7 @@ var TwoButtonSeparate = AGA.But(Ruleset{
 		{"When may you take the last button?", "When the first is gone and the two turns before were passes. Taking it stops play, which passes alone never do."},
 		{"What happens to the last button when play is resumed?", "It returns to the table as if nobody had taken it: its half point returns, the player who took it is to move, and two new passes are needed."},
 		settling,
-		{disputes.Open, "Either resumes play. When the last button is taken again, the game is counted with all stones on the board alive: the page's rules are identical to the AGA's but for the buttons, and under these the next two passes decide."},
+		{disputes.Open, "Either resumes play. If both pass and the last button is taken again before a stone is placed, the game is counted with all stones on the board alive: the page's rules are identical to the AGA's but for the buttons."},
 		twoButtonKomi,
 	},
 	words: []word{
@@ -164,13 +164,14 @@ var (
 	LastButtonMayBeTaken = Fact{"taking the last button stops play", "", func(g *Game) bool {
 		return g.phase == Playing && g.table == 1 && g.run >= 2
 	}}
-	// LastButtonTakenAgain is true of the turn that takes the last button after a resumption.
-	LastButtonTakenAgain = Fact{"the last button has been taken again after play was resumed", "", func(g *Game) bool {
-		return g.table == 0 && g.times[Resume] > 0
+	// LastButtonTakenAgain is true of the turn that takes the last button if only passes
+	// followed a resumption.
+	LastButtonTakenAgain = Fact{"the last button has been taken again at once after play was resumed", "", func(g *Game) bool {
+		return g.table == 0 && g.onlySinceResumption(Pass, Button)
 	}}
-	// NextButtonIsFinal is what the table hears from a resumption on.
-	NextButtonIsFinal = Fact{"if the last button is taken again, all stones on the board count as alive", "", func(g *Game) bool {
-		return g.phase == Playing && g.times[Resume] > 0
+	// NextButtonIsFinal is what the table hears from a resumption until a stone is placed.
+	NextButtonIsFinal = Fact{"if the last button is taken again now, all stones on the board count as alive", "", func(g *Game) bool {
+		return g.phase == Playing && g.onlySinceResumption(Pass, Button)
 	}}
 	// TakeBackLastButton undoes the turn that stopped play.
 	TakeBackLastButton = Rule{"the last button returns to the table, and the player who took it is to move", func(g *Game) bool {

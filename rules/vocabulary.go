@@ -162,13 +162,15 @@ var (
 		}
 		return n >= 2
 	}}
-	// TwoPassesAgain is true of the second pass in a row, if play stopped earlier and was resumed.
-	TwoPassesAgain = Fact{"both players have just passed again after play was resumed", "", func(g *Game) bool {
-		return g.run >= 2 && g.times[Resume] > 0
+	// TwoPassesAgain is true of the second pass in a row if these passes are all that followed
+	// a resumption: the players have then passed twice in succession. Once a stone has been
+	// placed there is something new to talk about, and two passes stop play as before.
+	TwoPassesAgain = Fact{"both players have passed again at once after play was resumed", "", func(g *Game) bool {
+		return g.run >= 2 && g.onlySinceResumption(Pass)
 	}}
-	// NextPassesAreFinal is what the table hears from a resumption on.
-	NextPassesAreFinal = Fact{"if you both pass again, all stones on the board count as alive", "", func(g *Game) bool {
-		return g.phase == Playing && g.times[Resume] > 0
+	// NextPassesAreFinal is what the table hears from a resumption until a stone is placed.
+	NextPassesAreFinal = Fact{"if you both pass again now, all stones on the board count as alive", "", func(g *Game) bool {
+		return g.phase == Playing && g.onlySinceResumption(Pass)
 	}}
 	TwoPassesJustBefore = Fact{"the two turns before this one were passes", "the two turns before this one were not both passes", func(g *Game) bool {
 		return g.runBefore >= 2

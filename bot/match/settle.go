@@ -83,12 +83,12 @@ func (p *Position) suggested(l Line) bool {
 func (in *Input) stillStanding(t rules.Turn) (Step, bool) {
 	g := in.Position.Game
 	r := g.Rules()
-	_, final := r.EndsDisputes()
+	_, final := r.EndsDisputes() // which may make this pass the last
 	if t.Kind != rules.Pass || r.Has(rules.AcceptScore) && !(final && g.Times(rules.Resume) > 0) || r.Has(rules.AcceptSuggestion) || len(r.Count) == 0 || in.Position.Branch > 0 || in.Match.NoHints || !g.Allows(t) || in.yes("anyway") {
 		return Step{}, false
 	}
 	passed := passOut(g, 2)
-	if passed == nil {
+	if passed == nil || passed.Phase() != rules.Over { // the players agree on what is dead
 		return Step{}, false
 	}
 	board := g.Board()
@@ -96,22 +96,33 @@ func (in *Input) stillStanding(t rules.Turn) (Step, bool) {
 	dead = slices.DeleteFunc(dead, func(p rules.Point) bool { return board.At(p) == t.By })
 	obeyed, captured := captureFirst(g, dead)
 	const most = 8 // passes that end a game, in any ruleset
-	if obeyed = passOut(obeyed, most); len(captured) == 0 || obeyed == nil || lead(obeyed, t.By) <= lead(passed, t.By) {
+	if obeyed = accepted(passOut(obeyed, most)); len(captured) == 0 || obeyed == nil || lead(obeyed, t.By) <= lead(passed, t.By) {
 		return Step{}, false
 	}
 	return in.sure(say("pass.standing", pointList(captured), r.Title), "pass.anyway", "anyway"), true
 }
 
-// passOut returns the game after as many passes as end it; nil if the first n do not.
+// passOut returns the game after as many passes as stop play; nil if the first n do not.
 func passOut(g *rules.Game, n int) *rules.Game {
 	for range n {
 		next, err := g.Play(rules.Turn{Kind: rules.Pass, By: g.ToPlay()})
-		if err != nil || next.Phase() == rules.Over {
+		if err != nil || next.Phase() != rules.Playing {
 			return next
 		}
 		g = next
 	}
 	return nil
+}
+
+// accepted returns a game that has stopped as it is counted if both players accept that
+// nothing is dead.
+func accepted(g *rules.Game) *rules.Game {
+	for _, c := range []rules.Color{rules.Black, rules.White} {
+		if g != nil && g.Phase() == rules.Settling {
+			g, _ = g.Play(rules.Turn{Kind: rules.AcceptScore, By: c}) // nil after an error
+		}
+	}
+	return g
 }
 
 // captureFirst returns the game after the player to move has captured the chains of these

@@ -213,12 +213,6 @@ func (in *Input) play(turns ...rules.Turn) Step {
 			}
 		}
 		after = append(after, how)
-		switch k, final := g.Rules().EndsDisputes(); {
-		case final && k == rules.Button:
-			after = append(after, say("settle.final.button"))
-		case final:
-			after = append(after, say("settle.final.pass"))
-		}
 	case in.Position.Game.Phase() == rules.Settling && g.Phase() == rules.Playing:
 		switch k, final := g.Rules().EndsDisputes(); {
 		case final && k == rules.Button:
