@@ -149,3 +149,78 @@ var (
 		return made[Black] == made[White]
 	}}
 )
+
+// An IkedaSide is a column of Ikeda's Table 1 (section 4.3): what one player did in a
+// game by Territory rules I, in whole stones and points.
+type IkedaSide struct {
+	M int // moves before the preliminary end
+	L int // stones on the board then
+	T int // stones played after it
+	P int // stones passed after it, as prisoners
+	Q int // stones on the board in the end
+	S int // territory in the end
+}
+
+// Prisoners returns how many stones the player lost: captured before the preliminary
+// end, captured after it, and passed.
+func (s IkedaSide) Prisoners() int { return (s.M - s.L) + (s.L + s.T - s.Q) + s.P }
+
+// An IkedaTable is Ikeda's Table 1 of a game: Black (1) and White (2).
+type IkedaTable struct{ Black, White IkedaSide }
+
+// TerritoryI returns the scores in half points, without komi, by Territory rules I as Ikeda
+// has them: territory less the prisoners that one lost oneself.
+func (t IkedaTable) TerritoryI() (black, white Points) {
+	score := func(s IkedaSide) Points { return Points(s.S-s.Prisoners()) * One }
+	return score(t.Black), score(t.White)
+}
+
+// AreaIII returns the scores in half points, without komi, by Area rules III: stones and
+// territory, and half of M1 − M2 from Black to White.
+func (t IkedaTable) AreaIII() (black, white Points) {
+	score := func(s IkedaSide) Points { return Points(s.Q+s.S) * One }
+	adjustment := Points(t.Black.M-t.White.M) * Half
+	return score(t.Black) - adjustment, score(t.White) + adjustment
+}
+
+// IkedaTable returns Ikeda's Table 1 of a game. It reports false if the game was not played
+// to its end by Territory rules I, or began with stones on the board, of which the table
+// knows nothing.
+func (g *Game) IkedaTable() (IkedaTable, bool) {
+	t, _, ok := ikedaTable(g)
+	return t, ok
+}
+
+// ikedaTable returns the table, and how many turns there were at the preliminary end.
+func ikedaTable(g *Game) (x IkedaTable, end int, ok bool) {
+	if g.rules.Name != Territory1.Name || g.phase != Over || len(g.setup.Black)+len(g.setup.White) > 0 {
+		return x, 0, false
+	}
+	side := map[Color]*IkedaSide{Black: &x.Black, White: &x.White}
+	for i, turn := range g.log {
+		s := side[turn.By]
+		switch {
+		case turn.Kind == Place && end == 0:
+			s.M++
+		case turn.Kind == Place:
+			s.T++
+		case turn.Kind == Pass && end > 0:
+			s.P++
+		case turn.Kind == Pass && i > 0 && g.log[i-1].Kind == Pass:
+			end = i + 1
+		}
+	}
+	if end == 0 || g.log[len(g.log)-1].Kind != Pass {
+		return x, end, false
+	}
+	for _, c := range []Color{Black, White} {
+		then, now := g.At(end).Board(), g.Board()
+		side[c].L, side[c].Q = then.Stones(c), now.Stones(c)
+	}
+	for _, l := range g.Score().Lines {
+		if l.Thing == Territory {
+			side[l.Player].S = l.N
+		}
+	}
+	return x, end, true
+}

@@ -8,41 +8,11 @@ import (
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// Ikeda's Table 1, section 4.3: what one player did in a game that was played
-// by territory rules I, in whole stones and points.
-type ikedaSide struct {
-	M int // moves before the preliminary end
-	L int // stones on the board then
-	T int // stones played after it
-	P int // stones passed after it, as prisoners
-	Q int // stones on the board in the end
-	S int // territory in the end
-}
-
-// prisoners are all that the player lost: captured before the preliminary end,
-// captured after it, and passed.
-func (s ikedaSide) prisoners() int { return (s.M - s.L) + (s.L + s.T - s.Q) + s.P }
-
-// A table of Ikeda's: Black (1) and White (2). Scores are in half points.
-type ikedaTable struct{ black, white ikedaSide }
-
-// territoryI: territory, less the prisoners that one lost oneself.
-func (t ikedaTable) territoryI() (black, white Points) {
-	score := func(s ikedaSide) Points { return Points(s.S-s.prisoners()) * One }
-	return score(t.black), score(t.white)
-}
-
-// areaIII: stones and territory, and half of M1 - M2 from Black to White.
-func (t ikedaTable) areaIII() (black, white Points) {
-	black, white = t.areaII()
-	adjustment := Points(t.black.M-t.white.M) * Half
-	return black - adjustment, white + adjustment
-}
-
-// areaII: the same without the adjustment.
-func (t ikedaTable) areaII() (black, white Points) {
-	score := func(s ikedaSide) Points { return Points(s.Q+s.S) * One }
-	return score(t.black), score(t.white)
+// areaII counts as Ikeda's area rules II do, without the adjustment of area rules III.
+func (t IkedaTable) areaII() (black, white Points) {
+	black, white = t.AreaIII()
+	adjustment := Points(t.Black.M-t.White.M) * Half
+	return black + adjustment, white - adjustment
 }
 
 func difference(black, white Points) Points { return black - white }
@@ -51,19 +21,19 @@ func difference(black, white Points) Points { return black - white }
 // if both players made equally many moves after the preliminary end, and that
 // area rules II differ from it by one point if Black made the last competitive
 // move, whatever the size of the board. It gives the differences in half points.
-func ikedaAgrees(t *testing.T, x ikedaTable) (territoryI, areaIII, areaII Points) {
+func ikedaAgrees(t *testing.T, x IkedaTable) (territoryI, areaIII, areaII Points) {
 	t.Helper()
-	if x.black.T+x.black.P != x.white.T+x.white.P {
-		t.Errorf("T + P is %d and %d: %+v", x.black.T+x.black.P, x.white.T+x.white.P, x)
+	if x.Black.T+x.Black.P != x.White.T+x.White.P {
+		t.Errorf("T + P is %d and %d: %+v", x.Black.T+x.Black.P, x.White.T+x.White.P, x)
 	}
-	for _, s := range []ikedaSide{x.black, x.white} {
+	for _, s := range []IkedaSide{x.Black, x.White} {
 		if s.M < s.L || s.L+s.T < s.Q {
 			t.Errorf("%d stones captured before the preliminary end, %d after it: %+v", s.M-s.L, s.L+s.T-s.Q, x)
 		}
 	}
-	territoryI, areaIII, areaII = difference(x.territoryI()), difference(x.areaIII()), difference(x.areaII())
+	territoryI, areaIII, areaII = difference(x.TerritoryI()), difference(x.AreaIII()), difference(x.areaII())
 	last := Points(0) // 1 point if Black made the last competitive move
-	if x.black.M > x.white.M {
+	if x.Black.M > x.White.M {
 		last = One
 	}
 	if territoryI != areaIII || areaIII != areaII-last {
@@ -75,13 +45,13 @@ func ikedaAgrees(t *testing.T, x ikedaTable) (territoryI, areaIII, areaII Points
 // Table 2, "the numerical values for the Go-Miyamoto game", with the sums that
 // are printed in it.
 func TestIkedaTable2(t *testing.T) {
-	table2 := ikedaTable{
-		black: ikedaSide{M: 40, L: 31, T: 2, P: 1, Q: 33, S: 10},
-		white: ikedaSide{M: 39, L: 33, T: 2, P: 1, Q: 27, S: 11},
+	table2 := IkedaTable{
+		Black: IkedaSide{M: 40, L: 31, T: 2, P: 1, Q: 33, S: 10},
+		White: IkedaSide{M: 39, L: 33, T: 2, P: 1, Q: 27, S: 11},
 	}
-	black, white := table2.black, table2.white
-	if black.prisoners() != 10 || white.prisoners() != 15 {
-		t.Errorf("prisoners: %d and %d, printed 10 and 15", black.prisoners(), white.prisoners())
+	black, white := table2.Black, table2.White
+	if black.Prisoners() != 10 || white.Prisoners() != 15 {
+		t.Errorf("prisoners: %d and %d, printed 10 and 15", black.Prisoners(), white.Prisoners())
 	}
 	if n := black.Q + black.S + white.Q + white.S; n != 9*9 {
 		t.Errorf("stones and territory fill %d points of 9×9", n)
@@ -96,50 +66,23 @@ func TestIkedaTable2(t *testing.T) {
 	}
 }
 
-// measured reads Ikeda's numbers from the log and the boards of a game that was
-// played by territory rules I, to its end. It gives the number of turns at the
-// preliminary end.
-func measured(t *testing.T, g *Game) (x ikedaTable, end int) {
-	t.Helper()
-	side := map[Color]*ikedaSide{Black: &x.black, White: &x.white}
-	for i, turn := range g.log {
-		s := side[turn.By]
-		switch {
-		case turn.Kind == Place && end == 0:
-			s.M++
-		case turn.Kind == Place:
-			s.T++
-		case turn.Kind == Pass && end > 0:
-			s.P++
-		case turn.Kind == Pass && i > 0 && g.log[i-1].Kind == Pass:
-			end = i + 1
-		}
-	}
-	if g.Phase() != Over || end == 0 {
-		t.Fatalf("%v, preliminary end with turn %d: %v", g.Phase(), end, g.log)
-	}
-	black, white := naiveSides(g.At(end).Board())
-	x.black.L, x.white.L = black.stones, white.stones
-	black, white = naiveSides(g.Board())
-	x.black.Q, x.white.Q = black.stones, white.stones
-	x.black.S, x.white.S = black.territory, white.territory
-	return x, end
-}
-
 // ikedaCounts compares a table measured in a game with what the engine counts:
 // that game by territory rules I, the same turns by area rules III, and without
 // the two passes of the preliminary end by area rules II.
-func ikedaCounts(t *testing.T, g *Game) ikedaTable {
+func ikedaCounts(t *testing.T, g *Game) IkedaTable {
 	t.Helper()
-	x, end := measured(t, g)
+	x, end, ok := ikedaTable(g)
+	if !ok {
+		t.Fatalf("%v has no table: %v", g.Phase(), g.log)
+	}
 	territoryI, areaIII, areaII := ikedaAgrees(t, x)
 
 	// Ikeda counts prisoners against their owner, the engine for the opponent.
 	sum := func(g *Game, c Color) int { return g.Holds(c, Prisoner) + g.Holds(c, PassStone) }
-	if then := g.At(end); sum(then, White) != x.black.M-x.black.L || sum(then, Black) != x.white.M-x.white.L {
+	if then := g.At(end); sum(then, White) != x.Black.M-x.Black.L || sum(then, Black) != x.White.M-x.White.L {
 		t.Errorf("at the preliminary end White holds %d, Black %d: %+v", sum(then, White), sum(then, Black), x)
 	}
-	if sum(g, White) != x.black.prisoners() || sum(g, Black) != x.white.prisoners() {
+	if sum(g, White) != x.Black.Prisoners() || sum(g, Black) != x.White.Prisoners() {
 		t.Errorf("in the end White holds %d, Black %d: %+v", sum(g, White), sum(g, Black), x)
 	}
 	if d := g.Score().Margin(); d != territoryI {
@@ -160,7 +103,7 @@ func ikedaCounts(t *testing.T, g *Game) ikedaTable {
 		return h
 	}
 	three := by("area-3", g.log)
-	if black, white := x.areaIII(); three.Score().Black != black || three.Score().White != white || three.Score().Margin() != areaIII {
+	if black, white := x.AreaIII(); three.Score().Black != black || three.Score().White != white || three.Score().Margin() != areaIII {
 		t.Errorf("area-3: %v to %v, Ikeda's formulas give %v to %v: %+v", three.Score().Black, three.Score().White, black, white, x)
 	}
 	two := by("area-2", slices.Concat(g.log[:end-2], g.log[end:]))
@@ -176,9 +119,9 @@ func ikedaCounts(t *testing.T, g *Game) ikedaTable {
 // others than those of the table, and the differences are the same.
 func TestIkedaTableOfG1(t *testing.T) {
 	g := replay(t, "territory-1", 9, 9, 0, g1+"pass pass A9x pass E9x pass pass pass")
-	want := ikedaTable{
-		black: ikedaSide{M: 31, L: 30, T: 0, P: 3, Q: 28, S: 15},
-		white: ikedaSide{M: 30, L: 30, T: 2, P: 1, Q: 32, S: 6},
+	want := IkedaTable{
+		Black: IkedaSide{M: 31, L: 30, T: 0, P: 3, Q: 28, S: 15},
+		White: IkedaSide{M: 30, L: 30, T: 2, P: 1, Q: 32, S: 6},
 	}
 	got := ikedaCounts(t, g)
 	if got != want {
@@ -202,18 +145,18 @@ func TestIkedaTablesOfGames(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("seed %d\n%v\n%v", seed, g.log, g.board.Rows())
 		}
-		switch x.black.M - x.white.M {
+		switch x.Black.M - x.White.M {
 		case 0:
 			byWhite++
 		case 1:
 			byBlack++
 		default:
-			t.Fatalf("seed %d: M1 - M2 = %d", seed, x.black.M-x.white.M)
+			t.Fatalf("seed %d: M1 - M2 = %d", seed, x.Black.M-x.White.M)
 		}
-		if x.black.L+x.black.T > x.black.Q {
+		if x.Black.L+x.Black.T > x.Black.Q {
 			taken++
 		}
-		if x.black.T != x.white.T {
+		if x.Black.T != x.White.T {
 			unequal++
 		}
 	}

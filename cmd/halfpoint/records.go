@@ -208,6 +208,36 @@ func printReasons(b *bytes.Buffer, g *rules.Game, theory bool) {
 	} else {
 		fmt.Fprintf(b, "\n%s\n", text.Capital(err.Error()))
 	}
+	if t, ok := g.IkedaTable(); ok {
+		printIkeda(b, t)
+	}
+}
+
+// printIkeda prints Ikeda's Table 1 of a game.
+func printIkeda(b *bytes.Buffer, t rules.IkedaTable) {
+	x, y := t.Black, t.White
+	fmt.Fprint(b, "\nIkeda's Table 1, without komi          Black White\n")
+	for _, row := range []struct {
+		name         string
+		black, white any
+	}{
+		{"Moves before the preliminary end  M", x.M, y.M},
+		{"Stones on the board then          L", x.L, y.L},
+		{"Stones played after it            T", x.T, y.T},
+		{"Stones passed after it            P", x.P, y.P},
+		{"Stones on the board at the end    Q", x.Q, y.Q},
+		{"Territory at the end              S", x.S, y.S},
+		{"Prisoners lost  M + T - Q + P", x.Prisoners(), y.Prisoners()},
+	} {
+		fmt.Fprintf(b, "  %-36s %5v %5v\n", row.name, row.black, row.white)
+	}
+	for _, way := range []struct {
+		name  string
+		score func() (rules.Points, rules.Points)
+	}{{"Territory I: S less prisoners lost", t.TerritoryI}, {"Area III: Q + S, less half of M1 - M2", t.AreaIII}} {
+		black, white := way.score()
+		fmt.Fprintf(b, "  %-36s %5v %5v  %s\n", way.name, black, white, lead(black-white))
+	}
 }
 
 // sumOf returns the lines of a view for one player: "28 points of territory, less

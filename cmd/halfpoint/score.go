@@ -24,7 +24,7 @@ type scoreCmd struct {
 	Rules   string `help:"Count under this ruleset instead of the record's." placeholder:"ID"`
 	Move    *int   `help:"Stop after move N of the record." placeholder:"N"`
 	Explain bool   `help:"Explain each line of the count, and count in every other way too."`
-	Theory  bool   `help:"Explain, and add the theorem behind the ruleset with its algebra."`
+	Theory  bool   `help:"Explain, and add the theorem behind the ruleset with its algebra, and Ikeda's Table 1 under territory-1."`
 	Reasons bool   `help:"After a table, say how many records could be read, and for what reasons others could not."`
 }
 
