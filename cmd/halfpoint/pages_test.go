@@ -10,9 +10,12 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -161,12 +164,31 @@ func index() string {
 	return b.String()
 }
 
+// specKeys says what the keys of a custom ruleset mean.
+var specKeys = map[string]string{
+	"name": "lower-case letters, digits and hyphens", "title": "what people read; without it, the name", "source": "where the rules come from; without it, the base's",
+	"note": "what else is to be said of it", "aim": "how you win, in a sentence", "pass": "what a pass costs, in a sentence",
+	"base": "the ruleset of the catalogue that it starts from; without it, none", "komi": "in points, `6.5`; without it, the base's, else 0",
+	"start": "the rules that are carried out before the first turn", "moves": "for each kind of turn, `place`, `pass`, `accept`, `button`, `delay`, `draw`, `resign` or `no-result`, its rules in order",
+	"settle": "the same once play has stopped, for `dead`, `seki`, `alive`, `agree`, `resume` and `resign`", "agreed": "the rules that are carried out when both players have accepted",
+	"count": "the rules of the count", "say": "facts that the bot tells while they are true", "closing": "the turns that end a record which leaves out how it ended: `[pass, pass]`",
+}
+
 // wordsPage returns the page of the vocabulary.
-func wordsPage() string {
+func wordsPage(t *testing.T) string {
+	t.Helper()
+	script, err := txtar.ParseFile(filepath.Join("testdata", "script", "custom.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	example := script.Files[slices.IndexFunc(script.Files, func(f txtar.File) bool { return f.Name == "three.yaml" })]
 	var b strings.Builder
 	b.WriteString(generated + "# Custom rulesets: the vocabulary\n\n" +
 		"A custom ruleset starts from a ruleset of the [catalogue](README.md), or from none, and replaces the rules under some of its headings. It leaves the\n" +
 		"other headings as they are. This page lists every heading with the rules that it may hold.\n\n" +
+		"A whole file, for `rulesets` of the configuration or for `--ruleset`:\n\n```yaml\n" + string(example.Data) + "```\n\n" +
+		"Put a rule that has a colon and a space in it between quotation marks. The keys are:\n\n| key | what it holds |\n|---|---|\n" + keysOf(t) + "\n" +
+		"In the rules:\n\n" +
 		"* *when FACT, RULE* and *unless FACT, RULE* make a rule depend on a fact.\n" +
 		"* *only if FACT* is a rule too: it forbids the turn unless the fact is true.\n" +
 		"* *FACT or FACT* is a fact.\n" +
@@ -190,10 +212,24 @@ func wordsPage() string {
 	return b.String()
 }
 
+// keysOf returns a row for each key of a custom ruleset.
+func keysOf(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for f := range reflect.TypeFor[rules.Spec]().Fields() {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if specKeys[key] == "" {
+			t.Errorf("specKeys does not explain %q", key)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", key, specKeys[key])
+	}
+	return b.String()
+}
+
 // docs/rules says what the code says, and nothing else, and shows what it draws.
 func TestPages(t *testing.T) {
 	dir := filepath.Join("..", "..", "docs", "rules")
-	pages := map[string]string{"README.md": index(), "words.md": wordsPage()}
+	pages := map[string]string{"README.md": index(), "words.md": wordsPage(t)}
 	pictures := map[string]*image.Paletted{}
 	for _, r := range rules.Catalogue {
 		end, picture := drawnEnd(t, r)
