@@ -24,8 +24,7 @@ type theme struct {
 	whiteTile, whiteBorder rgb
 	bowl, bowlRim          rgb
 	button, buttonEdge     rgb
-	few                    []rgb // the colours to be used where there are only 16
-	prefersFew             bool
+	few                    []rgb // all colours of a flat theme, at most 16; nil: they are found
 }
 
 // darkPanel glares in no room; it is the panel of wood, slate and contrast.
