@@ -49,12 +49,9 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 	if !ok {
 		return "", nil, unknown(commands, name)
 	}
+	var typedAs map[string]string
 	if !slices.ContainsFunc(c.Options, prose) {
-		for i, word := range words {
-			if !strings.HasPrefix(word, "@") {
-				words[i] = width.Fold.String(word)
-			}
-		}
+		typedAs = fold(words)
 	}
 	old := aliases[name]
 	words, lines = joined(c, words, lines)
@@ -108,6 +105,9 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 	}
 	for _, o := range c.Options {
 		if value, given := args[o.Name]; given && !prose(o) {
+			if typed, ok := typedAs[value]; ok && o.Type == UserOption {
+				value = typed // a person is called as they call themselves
+			}
 			args[o.Name] = unquoted(value)
 		}
 	}
@@ -117,6 +117,22 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 		}
 	}
 	return c.Name, args, nil
+}
+
+// fold makes full-width letters, digits and signs of words ordinary ones. It returns what
+// was typed for each word, and for what stands behind the name of an option.
+func fold(words []string) (typedAs map[string]string) {
+	typedAs = map[string]string{}
+	for i, typed := range words {
+		words[i] = width.Fold.String(typed)
+		typedAs[words[i]] = typed
+		if at := strings.IndexAny(typed, ":：=＝"); at >= 0 {
+			_, size := utf8.DecodeRuneInString(typed[at:])
+			value := typed[at+size:]
+			typedAs[width.Fold.String(value)] = value
+		}
+	}
+	return typedAs
 }
 
 // unquoted takes away the quotation marks around a value, which people type and phones

@@ -108,8 +108,8 @@ type animation struct {
 	series series
 	shown  []uint8 // the pixels of the frame before
 	frames int
-	// pixels belong to the frame being drawn and the one being compressed: who
-	// takes a frame is done with the one before.
+	// pixels belong to the frame being drawn and the one being compressed. When the
+	// writer takes a frame it has finished the one before.
 	pixels [2][]uint8
 }
 

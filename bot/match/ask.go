@@ -233,7 +233,7 @@ func Dispute(in *Input) Step {
 	return s
 }
 
-// leave is the event that ends a branch. Who disputes a count does not accept it, and the
+// leave is the event that ends a branch. A player who disputes a count does not accept it, and the
 // branch may show the other player that it is wrong: both have to accept again.
 const leave = "return unaccepted"
 

@@ -28,7 +28,7 @@ func TestParsePoints(t *testing.T) {
 	}
 }
 
-// What is no point is refused as it was typed.
+// A refusal quotes what was typed.
 func TestParsePointsRefuses(t *testing.T) {
 	for typed, want := range map[string]string{
 		"10-4":   "“10-4” is not a point: name a letter and a number, such as E5",
