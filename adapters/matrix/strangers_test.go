@@ -222,7 +222,7 @@ func (c *club) seen(who *matrixtest.Stranger, all []matrixtest.Sight, encrypted 
 			c.Errorf("%s cannot read %s: %s", who.ID, s.ID, s.Failure)
 			continue
 		}
-		if s.Type == "m.reaction" {
+		if s.Type == "m.reaction" || s.Type == "m.room.redaction" {
 			continue // which nobody encrypts
 		}
 		c.wellFormed(s.Content)
