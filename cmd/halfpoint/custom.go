@@ -79,6 +79,9 @@ func (e *env) record(path, id string, strict bool) (*sgf.Record, *rules.Ruleset,
 		if r, err = e.findRuleset(id); err != nil {
 			return nil, nil, err
 		}
+		if own != nil && r.Name == own.Name && !r.IsCustom() && !strings.Contains(id, "@") {
+			r = own // the version under which it was played
+		}
 		if !rec.NamesRules() && r.Has(rules.AcceptScore) { // under others no dead stones can be named
 			rec.RU = r.Stored()
 			own, _, err = rec.Ruleset()

@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -67,7 +68,8 @@ func drawnEnd(t *testing.T, r *rules.Ruleset) (render.Scene, *image.Paletted) {
 	if len(words) == 3 && words[1] == "--dead" {
 		flags.Dead = words[2]
 	}
-	rec, err := new(env).readRecord(recordFile(words[0]))
+	e := &env{cli: &cli{}, errout: io.Discard}
+	rec, version, err := e.record(recordFile(words[0]), r.Name, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,10 +77,15 @@ func drawnEnd(t *testing.T, r *rules.Ruleset) (render.Scene, *image.Paletted) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Rules = r
+	c.Rules = version
 	g, _, err := rec.Count(c)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(words) == 1 && rec.RU == version.ID() { // a record of this ruleset, with its own dead stones
+		if said := rec.Against(g); said != nil && said.Agrees != nil && !*said.Agrees {
+			t.Errorf("%s: the record of its example says %s, it is counted %s", r.Name, said.Result, g.Result())
+		}
 	}
 	if g.Phase() != rules.Over {
 		t.Errorf("%s: the example does not end", r.Name)
