@@ -147,9 +147,11 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	if mode != "wal" {
 		return nil, errors.New("file system does not support a write-ahead log")
 	}
-	if err := s.markLog(ctx, s.write); err != nil {
+	inFile, err := s.markLog(ctx, s.write)
+	if err != nil {
 		return nil, fmt.Errorf("mark the write-ahead log: %w", err)
 	}
+	s.unscrubbed.Store(!inFile)
 	if s.anchor, err = s.connect(url.Values{"_query_only": {"1"}}, 1); err != nil {
 		return nil, err
 	}
@@ -186,7 +188,8 @@ func (s *Store) openWriter(ctx context.Context) (current bool, err error) {
 }
 
 // scrub empties the write-ahead log, which holds pages from before data was erased. That
-// is impossible during a read: then the next round of pruning does it.
+// is impossible during a read: then the next round of pruning does it. Once the log is
+// empty, scrub goes on although ctx is done: the next log must be marked.
 func (s *Store) scrub(ctx context.Context) error {
 	if s.path == "" {
 		return nil
@@ -197,14 +200,16 @@ func (s *Store) scrub(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
+	ctx = context.WithoutCancel(ctx)
 	var busy, pages, copied int
 	if err := db.QueryRowContext(ctx, truncate).Scan(&busy, &pages, &copied); err != nil {
 		return fmt.Errorf("empty the write-ahead log: %w", err)
 	}
-	if err := s.markLog(ctx, db); err != nil {
+	inFile, err := s.markLog(ctx, db)
+	if err != nil {
 		return fmt.Errorf("mark the write-ahead log: %w", err)
 	}
-	s.unscrubbed.Store(busy != 0)
+	s.unscrubbed.Store(busy != 0 || !inFile)
 	return nil
 }
 

@@ -46,7 +46,7 @@ type Store struct {
 	costly     *sql.DB // one that reads much, so that few reads never wait for that; in memory the same as write
 	anchor     *sql.DB // one idle connection, so that the write-ahead log is never without any
 	committer  *committer
-	unscrubbed atomic.Bool // the write-ahead log still holds erased data
+	unscrubbed atomic.Bool // the write-ahead log still holds erased data, or has no mark
 	marking    sync.Mutex  // guards mark
 	mark       uint32      // in the file, by which the write-ahead log is known; see markLog
 	path       string      // of the file; empty in memory

@@ -20,8 +20,8 @@ import (
 // its file: the mark in the header of the database (its user_version) is the first salt of
 // the first log of a session, a session being the time in which the store is open. Each
 // later log of the session has the next salt, whichever connection begins it. Before
-// anything else is written in a session, the mark is in the file itself. checkLog compares
-// the two before SQLite opens the file.
+// anything else is written in a session, the mark is in the file itself, unless another
+// program reads there. checkLog compares the two before SQLite opens the file.
 //
 // A connection that has begun no log yet draws random salts if it finds the log empty, and
 // other connections may be such. So nobody but scrub empties the log, and that looks at the
@@ -219,18 +219,21 @@ func checkLog(ctx context.Context, path string) (left bool, err error) {
 		return true, nil
 	case onlyMarks(c, path, head, h.pageSize):
 		return true, nil // killed before the mark was in the file
-	case mark == 0 && (c.first == nil || binary.BigEndian.Uint32(c.first[markAt:]) == 0):
-		// Both are from before there were marks: only trying a copy tells.
+	case c.first == nil || binary.BigEndian.Uint32(c.first[markAt:]) == mark:
+		// The mark of the database did not change with the log. It is of a program that sets
+		// no marks, or was begun before its mark was in the file: only trying a copy tells.
 		switch err := tried(ctx, path); {
 		case errors.Is(err, ErrUnreadable):
-			return false, foreign(err.Error())
+			return false, foreign(otherState + ": " + err.Error())
 		case err != nil && !errors.Is(err, ErrNewer):
 			return false, fmt.Errorf("try the write-ahead log on a copy: %w", err)
 		}
 		return true, nil
 	}
-	return false, foreign("it was written for another database, or for another state of this one")
+	return false, foreign(otherState)
 }
+
+const otherState = "it was written for another database, or for another state of this one"
 
 // foreign returns an ErrForeignLog.
 func foreign(why string) error {
@@ -333,35 +336,46 @@ func removeSidecars(path string) error {
 
 // markLog sees that the file has a mark by which the log is known that db has begun, or
 // finds begun. At the beginning of a session there must be no log yet; until the mark is in
-// the file that holds nothing else.
-func (s *Store) markLog(ctx context.Context, db *sql.DB) error {
+// the file that holds nothing else. A reader outside the store can keep the mark out of the
+// file: then markLog reports false, and is to be called again.
+func (s *Store) markLog(ctx context.Context, db *sql.DB) (inFile bool, err error) {
 	s.marking.Lock()
 	defer s.marking.Unlock()
-	if err := setMark(ctx, db, s.mark); err != nil { // which begins a log if there is none
-		return err
+	was := s.mark
+	if was == 0 { // the session's log, as checkLog sees it, begins with the mark of the file
+		if err := db.QueryRowContext(ctx, "SELECT user_version & 0xffffffff FROM pragma_user_version").Scan(&was); err != nil {
+			return false, err
+		}
+	}
+	if err := setMark(ctx, db, was); err != nil { // which begins a log if there is none
+		return false, err
 	}
 	f, err := os.Open(s.path + logSuffix)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer f.Close()
 	start := make([]byte, 32)
 	if _, err := io.ReadFull(f, start); err != nil {
-		return err
+		return false, err
 	}
 	h, ok := readLogHead(start)
 	if !ok {
-		return errors.New("the new write-ahead log cannot be read")
+		return false, errors.New("the new write-ahead log cannot be read")
 	}
 	if s.mark != 0 && h.marked(s.mark) {
-		return nil
+		return true, nil
 	}
 	if err := setMark(ctx, db, h.salt); err != nil {
-		return err
+		return false, err
+	}
+	var busy, pages, copied int
+	// Whoever writes next begins the next log.
+	if err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(FULL)").Scan(&busy, &pages, &copied); err != nil || busy != 0 {
+		return false, err
 	}
 	s.mark = h.salt
-	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(FULL)") // whoever writes next begins the next log
-	return err
+	return true, nil
 }
 
 func setMark(ctx context.Context, db *sql.DB, mark uint32) error {

@@ -118,7 +118,7 @@ func TestLogOfAnotherStateIsRefused(t *testing.T) {
 		{"a backup beside the log of later", backup.with(log(killed2)), 0, "is a copy"},
 		{"a backup beside the log of its time", backup.with(log(killed1)), 0, "is a copy"},
 		{"a backup beside a log without index", backup.with(files{"-wal": killed2["-wal"]}), 0, "is a copy"},
-		{"the file of the session before", closed.with(log(killed2)), 0, "another state of this one"},
+		{"the file of the session before, which lacks only the mark", closed.with(log(killed2)), 9, ""},
 		{"the killed file of the session before", killed1.with(log(killed2)), 0, "older than the log"},
 		{"a later file", killed2.with(log(killed1)), 0, "another state of this one"},
 		{"another database", closed.with(log(other)), 0, "for another database"},
@@ -226,6 +226,57 @@ func TestLogFromBeforeMarks(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, folder(t, filepath.Dir(name))); diff != "" {
 		t.Errorf("the directory changed (-before +after):\n%.500s", diff)
+	}
+}
+
+// A log that another program began has salts of its own, such as that of a version without
+// marks. It is the file's own all the same.
+func TestLogOfAnotherProgramOpens(t *testing.T) {
+	name := newFile(t)
+	session(t, name, 5)
+	name = left(t, name).lay(t)
+	for what, statements := range map[string][]string{
+		"it leaves the first page": {"UPDATE event SET proof = proof || 'x'"},
+		"it writes the first page": {"CREATE TABLE x (y)", "DROP TABLE x"},
+	} {
+		var killed files
+		sqlWhile(t, name, func() { killed = left(t, name) }, statements...)
+		if n := played(t, killed.lay(t)); n != 4 {
+			t.Errorf("%s: %d events", what, n)
+		}
+	}
+}
+
+// While another program reads, the mark does not get into the file. What a killed process
+// leaves then opens, and the next round of pruning sets the mark.
+func TestMarkWhileAnotherProgramReads(t *testing.T) {
+	name := newFile(t)
+	session(t, name, 5)
+	db, err := store.Look(name)
+	must(t, err)
+	defer db.Close()
+	reading, err := db.BeginTx(t.Context(), nil)
+	must(t, err)
+	var n int
+	must(t, reading.QueryRow("SELECT COUNT(*) FROM event").Scan(&n))
+	s := open(t, name)
+	mark := func() string { return string(left(t, name)[""][60:64]) }
+	before := mark()
+	m, _, err := s.Match(t.Context(), "g")
+	must(t, err)
+	must(t, s.Commit(t.Context(), turn(&m)))
+	if n := played(t, left(t, name).lay(t)); n != 5 {
+		t.Errorf("%d events", n)
+	}
+	must(t, reading.Rollback())
+	_, err = s.Prune(t.Context(), noon, "", 1)
+	must(t, err)
+	f := left(t, name)
+	if log := string(f["-wal"][16:20]); mark() == before || mark() != log {
+		t.Errorf("the mark was %x and is %x, the log has %x", before, mark(), log)
+	}
+	if n := played(t, f.lay(t)); n != 5 {
+		t.Errorf("%d events after the pruning", n)
 	}
 }
 
