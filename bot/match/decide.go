@@ -169,7 +169,9 @@ func (in *Input) draft() draft { return draft{match: in.Match, pos: in.Position}
 func (in *Input) add(d *draft, body string) (err error) {
 	e := Event{Seq: d.match.Seq + 1, At: in.Now, By: in.By, Body: body}
 	if d.pos != nil && len(d.pos.Events) > 0 {
-		e.At = notBefore(e.At, d.pos.Events[len(d.pos.Events)-1].At)
+		if last := d.pos.Events[len(d.pos.Events)-1].At; e.At.Before(last) { // the time of a log does not go back, though a clock may
+			e.At = last
+		}
 	}
 	var after *Position
 	if d.pos == nil {
@@ -185,16 +187,6 @@ func (in *Input) add(d *draft, body string) (err error) {
 	d.pos, d.events = after, append(d.events, *last)
 	d.match.Seq++
 	return nil
-}
-
-// notBefore returns when something happened after something else: the time of a log does
-// not go back, though a clock may. If it would go back by more than a day, the earlier time
-// was wrong, and a game that went on from there would have no flag until then.
-func notBefore(now, last time.Time) time.Time {
-	if now.Before(last) && last.Sub(now) <= 24*time.Hour {
-		return last
-	}
-	return now
 }
 
 // step returns the step that adds events to the match, with the texts to be read
@@ -216,7 +208,11 @@ func (in *Input) end(d draft, before, after []text.Message) Step {
 	m := d.match
 	m.Changed = in.Now
 	if n := len(d.pos.Events); n > 0 {
-		m.Changed = notBefore(in.Now, d.pos.Events[n-1].At)
+		// If the clock has gone back by more than a day, the time before was wrong, and
+		// reminders that count from there would come only long after.
+		if last := d.pos.Events[n-1].At; in.Now.Before(last) && last.Sub(in.Now) <= 24*time.Hour {
+			m.Changed = last
+		}
 	}
 	m.Standing = d.pos.standing(m, in.Now)
 	s := Step{Request: in.Request.ID, At: in.Now, Match: &m, Events: d.events, Due: in.dues(m, d.pos), After: d.pos}

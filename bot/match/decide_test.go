@@ -449,6 +449,23 @@ func ruleset(t *testing.T, id string) *rules.Ruleset {
 	return r
 }
 
+// However far a clock goes back, the times of a log do not. Reminders count from the time
+// that is right.
+func TestLogDoesNotGoBack(t *testing.T) {
+	for back, changed := range map[time.Duration]time.Duration{time.Hour: 0, 48 * time.Hour: 48 * time.Hour} {
+		k := sit(t, "aga@1", 5).do("ada", MakeTurn, rules.Place, "at:C3")
+		last := k.pos.Events[len(k.pos.Events)-1].At
+		k.now = last.Add(-back)
+		k.do("bob", MakeTurn, rules.Place, "at:A1")
+		if at := k.pos.Events[len(k.pos.Events)-1].At; !at.Equal(last) {
+			t.Errorf("%v back: the turn is at %v, the one before at %v", back, at, last)
+		}
+		if !k.match.Changed.Equal(last.Add(-changed)) {
+			t.Errorf("%v back: it changed at %v, the turn before at %v", back, k.match.Changed, last)
+		}
+	}
+}
+
 // In a game without a clock the player who waits may end it after thirty silent days, and
 // is told once when that is possible.
 func TestThirtySilentDays(t *testing.T) {
