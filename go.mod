@@ -18,6 +18,7 @@ require (
 	golang.org/x/image v0.47.0
 	golang.org/x/net v0.59.0
 	golang.org/x/sync v0.24.0
+	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
 	golang.org/x/text v0.43.0
 )
@@ -61,7 +62,6 @@ require (
 	github.com/rs/zerolog v1.35.1
 	go.mau.fi/util v0.10.1
 	go.yaml.in/yaml/v3 v3.0.6
-	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/time v0.16.0
 	maunium.net/go/mautrix v0.31.0
 	modernc.org/libc v1.77.1 // indirect

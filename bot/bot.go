@@ -50,8 +50,8 @@ type Config struct {
 	Now func() time.Time // nil: time.Now
 
 	// Elapsed returns the time that has passed since some fixed moment, unaffected by
-	// changes of the clock that Now reads. Nil: the monotonic clock, or if Now is set,
-	// Now alone.
+	// changes of the clock that Now reads. It should go on while the machine sleeps. Nil:
+	// Go's monotonic clock, which on Linux does not, or if Now is set, Now alone.
 	Elapsed func() time.Duration
 
 	// Rand is the source of new games' ids and of nigiri. It must be safe for

@@ -13,8 +13,8 @@ import (
 //   - The bot looks at the time every few seconds. If two looks are further
 //     apart than a pulse, the bot did not run in between, and every clock that ran is
 //     credited with the gap.
-//   - It reads two clocks, the machine's and the monotonic one. If they disagree,
-//     somebody has set the machine's. The bot uses the monotonic one, and follows
+//   - It reads two clocks, the machine's and one that nobody can set. If they disagree,
+//     somebody has set the machine's. The bot uses the other one, and follows
 //     the machine's only after the difference has lasted for a while: for long if it is
 //     great, because what is stored meanwhile, such as credits, would be as far off.
 

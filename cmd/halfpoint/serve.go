@@ -53,7 +53,7 @@ func (*serveCmd) Run(e *env) error {
 		return err
 	}
 	defer closeMetrics()
-	b := bot.New(st, bot.Config{Log: log, Rulesets: own, Games: s.Limits.Games, Shown: shown, Stopped: now.stopped})
+	b := bot.New(st, bot.Config{Log: log, Elapsed: elapsed, Rulesets: own, Games: s.Limits.Games, Shown: shown, Stopped: now.stopped})
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, OwnerToken: s.Owner, Person: s.Limits.Person, Channel: s.Limits.Channel, Log: st, Logger: log,
 		Ready: func(url string) {
 			e.started(s, log, url)
@@ -182,7 +182,7 @@ func (*playCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	b := bot.New(st, bot.Config{Rulesets: own, Games: s.Limits.Games, Deliveries: 1, Log: e.log()})
+	b := bot.New(st, bot.Config{Elapsed: elapsed, Rulesets: own, Games: s.Limits.Games, Deliveries: 1, Log: e.log()})
 	t := &terminal.Terminal{In: e.in, Out: e.out, Lang: cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))}
 	if f, ok := e.in.(*os.File); ok {
 		t.Prompt = terminal.Interactive(f)
