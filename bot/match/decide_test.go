@@ -484,6 +484,18 @@ func TestThirtySilentDays(t *testing.T) {
 		t.Error("the game may be cancelled before")
 	}
 	k.now = due.At
+	for _, reach := range []func(*Input){func(in *Input) { in.Away = true }, func(in *Input) { in.Left = true }} {
+		in := k.input("ada", 0, "how:cancel")
+		reach(in)
+		if !Decide(in, Withdraw).Answer.Refused {
+			t.Error("ada may cancel a game that bob cannot reach")
+		}
+		s := DecideDue(in, due)
+		later := slices.ContainsFunc(s.Due, func(d Due) bool { return d.Kind == "silent" && d.At.After(due.At) })
+		if len(s.Posts) != 0 || !later {
+			t.Errorf("while bob cannot reach it: posts %v, due %v", s.Posts, s.Due)
+		}
+	}
 	if k.take(DecideDue(k.input("", 0), due)); fmt.Sprint(k.mentioned()) != "[ada]" {
 		t.Errorf("the bot tells %v", k.mentioned())
 	}

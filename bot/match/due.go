@@ -69,9 +69,9 @@ func (m Match) left(p *Position) []PersonID {
 }
 
 // silent reports whether the person may end the game because the other player has been
-// silent for so long.
+// silent for so long. While the game cannot be reached, nobody can answer.
 func (in *Input) silent() bool {
-	return in.Position != nil && slices.Contains(in.Match.left(in.Position), in.By) && !in.Now.Before(in.Match.Changed.Add(silentLasts))
+	return in.Position != nil && !in.Away && !in.Left && slices.Contains(in.Match.left(in.Position), in.By) && !in.Now.Before(in.Match.Changed.Add(silentLasts))
 }
 
 // reminders returns when to remind the player to move. Without a deadline that is some
@@ -162,7 +162,9 @@ func DecideDue(in *Input, d Due) Step {
 		if s, fell := in.flag(); fell {
 			return s
 		}
-	case d.Kind == "silent" && m.State == Going && !in.Left && m.Seq == d.Seq:
+	case d.Kind == "silent" && m.State == Going && m.Seq == d.Seq && (in.Away || in.Left):
+		next.Due = append(next.Due, Due{m.ID, "silent", in.Now.Add(awayWait), m.Seq})
+	case d.Kind == "silent" && m.State == Going && m.Seq == d.Seq:
 		for _, who := range m.left(in.Position) {
 			next.Posts = append(next.Posts, OutboxPost{ID: fmt.Sprintf("%s-%d-silent", m.ID, m.Seq), Game: m.ID, Where: m.Where, Kind: Notice, Seq: m.Seq,
 				Notify: []PersonID{who}, Texts: []text.Message{say("silent", in.number(), text.Called(string(who)), named(m.ToMove))}})
