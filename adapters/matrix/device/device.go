@@ -382,7 +382,9 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 		}
 		return err
 	}); err != nil {
-		if errors.Is(err, ErrTwin) && (c.Token.IsZero() || r.token != c.Token) {
+		if c.Token.IsZero() || r.token != c.Token {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+			defer cancel()
 			d.logOut(ctx)
 		}
 		return err

@@ -16,9 +16,9 @@ import (
 // cross-signing keys for leftovers of a lost database, and replace them.
 //
 // While it runs a bot writes into the mark in the account's data that it lives, every
-// beatEvery. A bot whose database is elsewhere than that of the last one watches the mark
-// before it changes anything: if it changes, another bot is alive, and this one stops. The
-// clocks of the two do not matter. A bot that finds the mark of another in place of its own,
+// beatEvery. A bot whose database is elsewhere than that of the last one, or lacks what that
+// has written, watches the mark before it changes anything: if it changes, another bot is
+// alive, and this one stops. The clocks of the two do not matter. A bot that finds the mark of another in place of its own,
 // because both took the last one for dead, stops too.
 
 const (
@@ -41,8 +41,8 @@ func (d *Device) twin(by mark) error {
 		ErrTwin, d.Client.UserID, which)
 }
 
-// placeOf names where a database is: the machine and the file, hashed. Two bots cannot use one
-// place at the same time.
+// placeOf names where a database is: the machine and the file, hashed. Two containers can
+// have the same.
 func (c *Config) placeOf(ctx context.Context) (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -67,7 +67,7 @@ func (d *Device) claim(ctx context.Context, there mark) error {
 	if d.claimed {
 		return nil
 	}
-	if there.Beat != 0 && d.elsewhere(there) {
+	if there.Beat != 0 {
 		if d.config.Waiting != nil {
 			d.config.Waiting(ctx)
 		}

@@ -3,6 +3,7 @@
 package device
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -50,6 +51,63 @@ func TestTwinOfALivingBot(t *testing.T) {
 	}
 }
 
+// Two containers can have the same name and the same file. A second Halfpoint in the place of
+// one that runs stops as well, unless its database is all that the first one has.
+func TestTwinInTheSamePlace(t *testing.T) {
+	for name, database := range map[string]func(*setup, *Device) []byte{
+		"an empty database": func(*setup, *Device) []byte { return nil },
+		"an older copy":     func(s *setup, d *Device) []byte { old := s.copies(); d.Use(); time.Sleep(6 * time.Minute); return old },
+	} {
+		t.Run(name, func(t *testing.T) {
+			matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+				s := account(t, server, server.URL, server.Register(t, "Bot"))
+				d := s.starts()
+				data := database(s, d)
+				there, err := d.readMark(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				key, backup := master(t, server, s.user.ID), version(t, d)
+				kill(d)
+				s.loses()
+				if data != nil {
+					s.puts(data)
+				}
+				s.Waiting = func(ctx context.Context) { // the first one lives
+					there.Beat++
+					if err := d.writeMark(ctx, there); err != nil {
+						t.Error(err)
+					}
+				}
+				if err := s.fails("matrix.user: another Halfpoint is running with this account"); !errors.Is(err, ErrTwin) {
+					t.Errorf("the error is %v", err)
+				}
+				only(t, s.devices(server), d.Client.DeviceID)
+				if master(t, server, s.user.ID) != key || version(t, d) != backup {
+					t.Error("keys were replaced")
+				}
+			})
+		})
+	}
+}
+
+// A start that is interrupted while it waits leaves no login behind.
+func TestWaitInterrupted(t *testing.T) {
+	matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+		s := account(t, server, server.URL, server.Register(t, "Bot"))
+		d := s.starts()
+		kill(d)
+		ctx, cancel := context.WithCancel(ctx)
+		next := account(t, server, server.URL, s.user)
+		next.Waiting = func(context.Context) { cancel() }
+		next.openDB()
+		if _, err := Open(ctx, next.Config); !errors.Is(err, context.Canceled) {
+			t.Errorf("the error is %v", err)
+		}
+		only(t, s.devices(server), d.Client.DeviceID)
+	})
+}
+
 func version(t *testing.T, d *Device) id.KeyBackupVersion {
 	t.Helper()
 	b, err := d.Client.GetKeyBackupLatestVersion(ctx)
@@ -70,10 +128,6 @@ func TestTwinsAtOnce(t *testing.T) {
 			matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) { twinsAtOnce(t, server, before) })
 		})
 	}
-	t.Run("on Dendrite", func(t *testing.T) {
-		t.Parallel()
-		twinsAtOnce(t, matrixtest.Shared(t), func(*setup) {})
-	})
 }
 
 func twinsAtOnce(t *testing.T, server *matrixtest.Server, before func(*setup)) {
@@ -103,6 +157,28 @@ func twinsAtOnce(t *testing.T, server *matrixtest.Server, before func(*setup)) {
 		t.Error("both made keys for the account")
 	}
 	twins[i].stays(winner)
+}
+
+// On Dendrite, too, a second one sees that the first one lives, and stops.
+func TestTwinOnDendrite(t *testing.T) {
+	t.Parallel()
+	server := matrixtest.Shared(t)
+	s := account(t, server, server.URL, server.Register(t, "Bot"))
+	d := s.starts()
+	signed(t, d)
+	twin := account(t, server, server.URL, s.user)
+	twin.Waiting = func(ctx context.Context) { // the next sign of life, at once
+		d.stop()
+		<-d.done
+		if err := d.advance(ctx, true); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := twin.fails("matrix.user: another Halfpoint is running with this account"); !errors.Is(err, ErrTwin) {
+		t.Errorf("the error is %v", err)
+	}
+	only(t, s.devices(server), d.Client.DeviceID)
+	s.stays(d)
 }
 
 // A bot that was killed on another machine is taken for dead after a while, and one that
