@@ -318,6 +318,11 @@ func (a *Adapter) connected(ctx context.Context) error {
 	a.mu.Lock()
 	a.dev = dev
 	a.mu.Unlock()
+	defer func() {
+		if a.device() != dev { // it was taken over
+			dev.Close()
+		}
+	}()
 	if err := a.queue.unmark(ctx, "restored", "perhaps"); err != nil {
 		return err
 	}
@@ -334,6 +339,10 @@ func (a *Adapter) connected(ctx context.Context) error {
 	group.Go(func() {
 		select {
 		case <-dev.Taken():
+			a.out.Store(true)
+			a.mu.Lock()
+			a.dev = nil // what is still being asked must not encrypt with the other's keys
+			a.mu.Unlock()
 			stop(fmt.Errorf("%w and has taken it over; each needs an account of its own", device.ErrTwin))
 		case <-running.Done():
 		}
