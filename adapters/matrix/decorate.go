@@ -117,6 +117,11 @@ func (a *Adapter) leave(ctx context.Context, dev *device.Device, at id.RoomID, b
 	if err != nil {
 		return err
 	}
+	if own, err := a.own(ctx, dev, at, e); err != nil {
+		return err
+	} else if !own {
+		return outbox.ErrGone
+	}
 	if e, err = a.opened(ctx, dev, at, e); err != nil || e == nil {
 		return err
 	}
@@ -211,6 +216,8 @@ func (a *Adapter) header(ctx context.Context, dev *device.Device, at id.RoomID, 
 	removed, err := a.removed(ctx, dev, at, root)
 	if err != nil {
 		return nil, err
+	} else if removed && p.Data == leftBehind {
+		return nil, outbox.ErrGone
 	}
 	sealed, err := a.sealed(ctx, at)
 	if err != nil {
@@ -431,6 +438,13 @@ func closes(p outbox.Post) bool {
 // lookTries is how often a notice is looked for that is not found.
 const lookTries = 5
 
+// own reports whether an event is for certain the bot's. In a sealed room the homeserver
+// could have made up what is not encrypted.
+func (a *Adapter) own(ctx context.Context, dev *device.Device, at id.RoomID, e *event.Event) (bool, error) {
+	sealed, err := a.sealed(ctx, at)
+	return e.Sender == dev.Client.UserID && (!sealed || e.Type.Type == event.EventEncrypted.Type), err
+}
+
 // opened decrypts an event that the bot has sent, if it is encrypted; nil if it
 // cannot be read, for a device has said it that was lost.
 func (a *Adapter) opened(ctx context.Context, dev *device.Device, at id.RoomID, e *event.Event) (*event.Event, error) {
@@ -460,10 +474,8 @@ func (a *Adapter) words(ctx context.Context, dev *device.Device, at id.RoomID, n
 	} else if err != nil {
 		return "", fmt.Errorf("get a notice: %w", err)
 	}
-	if sealed, err := a.sealed(ctx, at); err != nil {
+	if own, err := a.own(ctx, dev, at, e); err != nil || !own {
 		return "", err
-	} else if sealed && e.Type.Type != event.EventEncrypted.Type { // not for certain the bot's
-		return "", nil
 	}
 	if e, err = a.opened(ctx, dev, at, e); err != nil || e == nil {
 		return "", err

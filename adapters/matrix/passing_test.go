@@ -130,7 +130,8 @@ func TestBoardWhileTheRoomMoves(t *testing.T) {
 // Where a room has moved its messages offer nothing any more, if the bot may still write
 // there; the board itself stays.
 func TestMovedRoomOffersNothing(t *testing.T) {
-	for name, direct := range map[string]bool{"thread": false, "direct": true} {
+	for _, name := range []string{"thread", "thread whose opening was removed", "direct"} {
+		direct, removed := name == "direct", name == "thread whose opening was removed"
 		t.Run(name, func(t *testing.T) {
 			inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 				c := lively(t, s)
@@ -147,6 +148,10 @@ func TestMovedRoomOffersNothing(t *testing.T) {
 				anna.asks(root, "!place C3")
 				board := anna.reads("1. Black C3")
 				c.settled()
+				if removed {
+					anna.Redacts(anna.at, root)
+					caughtUp(anna.Player, anna.at)
+				}
 				old := anna.at
 				anna.at = anna.moves()
 				anna.reads("1. Black C3")
@@ -158,7 +163,13 @@ func TestMovedRoomOffersNothing(t *testing.T) {
 					t.Errorf("the old board says %q, not %q: %+v", left.Text(), want, left.Picture)
 				}
 				offering := []*matrixtest.Message{left}
-				if !direct {
+				if removed {
+					for _, m := range v.From(c.user.ID) {
+						if strings.Contains(m.Text(), "goes on here") {
+							t.Errorf("the opening is replaced where nobody plays: %q", m.Text())
+						}
+					}
+				} else if !direct {
 					offering = append(offering, v.Message(root))
 				}
 				for _, m := range offering {

@@ -3,14 +3,18 @@
 package matrix
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 const notEncrypted = "Your message was not encrypted"
@@ -97,6 +101,36 @@ func TestInClearInAnEncryptedRoom(t *testing.T) {
 		}
 		if n := bob.count("opens game"); n != 1 {
 			t.Errorf("%d games are open", n)
+		}
+	})
+}
+
+// Of what the homeserver gives out for the bot's own message the bot repeats only what it has
+// encrypted itself.
+func TestRepeatsOnlyItself(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		r := c.seals()
+		c.settled()
+		const said = "It was a good game."
+		dev, bob := c.a.device(), r.people[1]
+		own, err := dev.Client.SendMessageEvent(t.Context(), r.at, event.EventMessage, &event.MessageEventContent{MsgType: event.MsgText, Body: said}, mautrix.ReqSendEvent{DontEncrypt: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, e := range map[string]id.EventID{
+			"another's":               bob.says(r.root, said),
+			"another's, in the clear": bob.inClear(r.root, said),
+			"the bot's, in the clear": own.EventID,
+		} {
+			p := outbox.Post{Where: match.Room{Platform: Name, Channel: r.at.String()}}
+			if err := c.a.leave(t.Context(), dev, r.at, e, p); !errors.Is(err, outbox.ErrGone) {
+				t.Errorf("%s is edited: %v", name, err)
+			}
+			if words, err := c.a.words(t.Context(), dev, r.at, e, lookTries); words != "" || err != nil {
+				t.Errorf("%s is repeated: %q, %v", name, words, err)
+			}
 		}
 	})
 }
