@@ -122,7 +122,7 @@ func TestUploadsThatFail(t *testing.T) {
 				g.follows(second, 2)
 				for _, m := range g.black.View(g.black.at).Pictures(c.user.ID) {
 					if !strings.Contains(m.Body, "A B C D E") {
-						t.Errorf("%s says nothing to who cannot see it: %q", m.Picture.Name, m.Body)
+						t.Errorf("%s has no alt text: %q", m.Picture.Name, m.Body)
 					}
 				}
 				for _, file := range []string{"board.png", ".sgf"} {

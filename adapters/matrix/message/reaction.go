@@ -10,9 +10,10 @@ import (
 )
 
 // Reactions are the commands that can be asked for by a reaction, and the emoji
-// of each; old boards still bear that of an old name. No command that cannot be taken back is among them, except that a
-// draw is declared in Ultimate Go. Reactions are not encrypted, so that any may be the homeserver's: in an encrypted room
-// the turns and agreements among the commands must be typed.
+// of each; old boards still bear that of an old name. No command that cannot be
+// taken back is among them, except that a draw is declared in Ultimate Go.
+// Reactions are not encrypted, so that any may be the homeserver's: in an
+// encrypted room the turns and agreements among the commands must be typed.
 var Reactions = []struct {
 	Command, Emoji string
 	Typed          bool
