@@ -89,8 +89,12 @@ func (s *Store) Forget(ctx context.Context, f bot.Forgetting) (err error) {
 		if _, err := tx.ExecContext(ctx, "UPDATE person SET name = '' WHERE id = $1", f.Person); err != nil {
 			return err
 		}
-		// What was to be done before stays: the person may have lost their seat since.
-		_, err := tx.ExecContext(ctx, "INSERT INTO bookmark (adapter, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", forgetMark+string(f.Person), value)
+		// What was to be done before stays: the person may have lost their seat since. If not,
+		// they may have said more.
+		_, err := tx.ExecContext(ctx, `INSERT INTO bookmark (adapter, value) VALUES ($1, $2)
+			ON CONFLICT (adapter) DO UPDATE SET value = json_set(value, '$.until', excluded.value ->> 'until')
+			WHERE value ->> 'room' IS excluded.value ->> 'room' AND value ->> 'since' IS excluded.value ->> 'since'
+				AND value ->> 'until' < excluded.value ->> 'until'`, forgetMark+string(f.Person), value)
 		return err
 	})
 }

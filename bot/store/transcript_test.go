@@ -121,6 +121,8 @@ func TestForgettingGoesOn(t *testing.T) {
 	must(t, err)
 	f := bot.Forgetting{Person: p, Who: seat, Instead: "somebody"}
 	must(t, s.Forget(ctx, f))
+	say("said by them, as that failed")
+	must(t, s.Forget(ctx, f))
 	must(t, s.Release(ctx, "web", seat.ID)) // the process dies, the seat is taken
 	say("said by the next")
 	must(t, s.Forget(ctx, f)) // asked for again
