@@ -313,7 +313,7 @@ func TestResumeUnanswered(t *testing.T) {
 }
 
 // However long Discord was away, and whether connections were refused or hung, the shard
-// knocks within fifteen seconds of its return; and if the session is lost by then, it
+// dials within fifteen seconds of its return; and if the session is lost by then, it
 // identifies within the five seconds that Discord asks for.
 func TestOutage(t *testing.T) {
 	for _, away := range []time.Duration{20 * time.Second, 70 * time.Second, 10 * time.Minute, 5 * time.Hour} {
@@ -350,7 +350,7 @@ func TestOutage(t *testing.T) {
 				time.Sleep(time.Until(back))
 				at = d.accept()
 				if after := time.Since(back); after > 15*time.Second {
-					t.Errorf("knocked %v after the return", after)
+					t.Errorf("dialled %v after the return", after)
 				}
 				at.greet(opResume)
 				lost := time.Now()
