@@ -67,6 +67,12 @@ func TestRecordsInChromium(t *testing.T) {
 	p.do(chromedp.KeyEvent(kb.Enter))
 	shown(". X O .")
 
+	// Talk is not, though it has letters and signs of a diagram.
+	for _, talk := range []string{"Oooo, nice", "xoxo Anna", "Hm (;-) that costs $$"} {
+		give("paste", "", fmt.Sprintf("%q", talk))
+		value("")
+	}
+
 	// A long record stands beside the box, and arrives whole.
 	long := `'(;GM[1]SZ[5]C[' + 'x'.repeat(%d) + '];B[cc])'`
 	give("paste", "", fmt.Sprintf(long, match.MaxDiagram-30))

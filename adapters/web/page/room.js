@@ -642,7 +642,8 @@ form.onsubmit = async (event) => {
 // ---- Records ----------------------------------------------------------------
 
 const maxText = 1000, maxRecord = 2 << 20; // characters, bytes; the room has the same limits
-const drawing = /\(;|\$\$|^[ |]*([.,+#@XO] ?){4}/im; // how a record or a diagram looks
+// How a record or a diagram looks: it begins like one, or has a whole line of board signs.
+const drawing = { test: (text) => /^\s*(?:\(;|\$\$)/.test(text) || /^[ |]*(?:[.,+#@XO] ?){4,}(?:\/[.,+#@XO /]*)?\|? *$/m.test(text) };
 let attached = null; // the record that goes with the next command, a File
 
 // attach puts a record beside the message box; null takes it away.
