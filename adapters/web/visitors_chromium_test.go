@@ -4,7 +4,9 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -93,13 +95,21 @@ func TestVisitorsInChromium(t *testing.T) {
 func TestTooFastInChromium(t *testing.T) {
 	tier.Change(t)
 	l := newLog(t)
-	url, _ := openTCP(t, New(Config{Listen: "127.0.0.1:0", Log: l, Person: 8}), fakeService{})
+	began, going := time.Now(), atomic.Bool{}
+	now := func() time.Time { // stands still until the notice was seen, however slow the browser is
+		if going.Load() {
+			return time.Now()
+		}
+		return began
+	}
+	url, _ := openTCP(t, New(Config{Listen: "127.0.0.1:0", Log: l, Person: 8, Now: now}), fakeService{})
 	p := openTab(t, chromium(t), url)
 	p.do(chromedp.Focus(chromedp.CSS("#message")))
 	for _, line := range []string{"one", "two", "three", "four", "five"} {
 		p.do(chromedp.KeyEvent(line + kb.Enter))
 	}
-	p.wait(`document.querySelector('#outbox').innerText.includes('You are sending too fast. Wait 4 seconds. Trying again')`)
+	p.wait(`/You are sending too fast. Wait \d+ seconds. Trying again/.test(document.querySelector('#outbox').innerText)`)
+	going.Store(true)
 	p.sees("five")
 	p.wait(`!document.querySelector('#outbox').childElementCount`)
 	if lines := said(t, l); len(lines) != 5 || lines[4] != "Black: five" {
