@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -73,11 +74,21 @@ func (s *server) publish(ctx context.Context) {
 	old := time.NewTicker(keptFor)
 	defer old.Stop()
 	s.grown.Store(trimEvery)
+	var trimmer sync.WaitGroup
+	defer trimmer.Wait()
+	trimming := make(chan struct{}, 1) // held while the transcript is trimmed: the pages do not wait for that
 	for {
 		if s.grown.Load() >= trimEvery {
-			s.grown.Store(0)
-			if err := s.cfg.Log.Trim(ctx, maxTranscript); err != nil && ctx.Err() == nil {
-				s.log.Error("trimming the transcript failed, will retry when it has grown", "error", err)
+			select {
+			case trimming <- struct{}{}:
+				s.grown.Store(0)
+				trimmer.Go(func() {
+					defer func() { <-trimming }()
+					if err := s.cfg.Log.Trim(ctx, maxTranscript); err != nil && ctx.Err() == nil {
+						s.log.Error("trimming the transcript failed, will retry when it has grown", "error", err)
+					}
+				})
+			default: // it is trimmed again after that
 			}
 		}
 		select {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -118,6 +119,33 @@ func TestNothingIsKeptForLong(t *testing.T) {
 		time.Sleep(keptFor + time.Second)
 		if see() == before {
 			t.Error("what was made ready is kept for ever")
+		}
+	})
+}
+
+// A stuck log is never done with trimming.
+type stuck struct{ memory }
+
+func (stuck) Trim(ctx context.Context, _ int64) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Pages do not wait until the transcript is trimmed.
+func TestTrimmingHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		url := open(t, newRoom(stuck{newLog(t)}), fakeService{})
+		page := follow(t, url, "seat=white", "")
+		defer time.AfterFunc(time.Minute, func() { page.body.Close() }).Stop()
+		post(t, url, submission{ID: id(1), Seat: "black", Text: "hello"})
+		for {
+			e, ok := page.next()
+			if !ok {
+				t.Fatal("the page does not see what was said")
+			}
+			if e.message.Text == "hello" {
+				return
+			}
 		}
 	})
 }
