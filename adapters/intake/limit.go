@@ -67,7 +67,8 @@ func (l *Limit) Take(key string, now time.Time) Verdict {
 
 // Spend counts n more requests with a key, or as many units of something, if the limit
 // allows them all, and returns 0. Otherwise it counts nothing and returns after how long
-// they would be allowed. Spending -n takes n back. A limit that is nil allows everything.
+// they would be allowed. More than twice the limit at once counts as that: it bounds the
+// wait. Spending -n takes n back. A limit that is nil allows everything.
 func (l *Limit) Spend(key string, n float64, now time.Time) (wait time.Duration) {
 	if l == nil {
 		return 0
@@ -81,7 +82,7 @@ func (l *Limit) Spend(key string, n float64, now time.Time) (wait time.Duration)
 	case high == 0:
 		delete(l.used, key)
 	case n < 0, high <= l.atOnce, before == 0: // what is more than the limit at once has to wait until all is free
-		l.used[key] = level{high, now}
+		l.used[key] = level{min(high, 2*l.atOnce), now}
 	default:
 		return time.Duration(min(high-l.atOnce, before) / l.perSecond * float64(time.Second))
 	}

@@ -51,8 +51,10 @@ func TestSpend(t *testing.T) {
 		{0, -3, 0}, // taken back
 		{0, 3, 0},
 		{time.Second, 25, 9 * time.Second}, // more than ever is allowed has to wait until all is there
-		{9 * time.Second, 25, 0},
-		{20 * time.Second, 10, 5 * time.Second},
+		{9 * time.Second, 25, 0},           // counts as 20
+		{15 * time.Second, 10, 5 * time.Second},
+		{5 * time.Second, 1e18, 0},
+		{0, 1, 11 * time.Second},
 	} {
 		now = now.Add(c.after)
 		if got := l.Spend("x", c.n, now); got != c.wait {

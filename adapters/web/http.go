@@ -352,7 +352,8 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	// id.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), askTime)
 	defer cancel()
-	sub.browser, sub.owner = sub.client.browser, s.owner(r)
+	sub.browser = sub.client.browser
+	sub.owner, _ = s.checkOwner(r, ownerCookieOf(r)) // an address that has to wait has no rights meanwhile
 	if sub.browser == "" && strings.HasPrefix(sub.Seat, "name:") {
 		sub.browser = introduce(w, r)
 	}
@@ -368,14 +369,15 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	reply(w, a)
 }
 
-// afford counts a submission against the limits of a client, before it is read.
+// afford counts a submission against the limits of a client, before it is read: no more of
+// it than will be read, whatever length the client claims.
 func (s *server) afford(r *http.Request, c client) (wait time.Duration, others bool) {
 	n := 1.
 	if c.browser == "" {
 		n = strangersPay
 	}
 	if wait, others = s.limits.requests.spend(c, n, s.cfg.Now()); wait == 0 {
-		wait, others = s.limits.bytes.spend(c, float64(max(r.ContentLength, 0)), s.cfg.Now())
+		wait, others = s.limits.bytes.spend(c, float64(min(max(r.ContentLength, 0), maxUpload)), s.cfg.Now())
 	}
 	return wait, others
 }
@@ -428,7 +430,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 		why = problem{wordOnlooker}
 	}
 	if why == nil && err == nil {
-		why, err = s.affords(ctx, sub.client, req.Command)
+		why, err = s.affords(ctx, sub.client, req.Command, who.ID+" "+sub.ID)
 	}
 	switch {
 	case err != nil:

@@ -208,7 +208,7 @@ func TestLimitsOfABrowser(t *testing.T) {
 }
 
 // The owner token cannot be guessed faster than anybody types it: neither by the form nor
-// by a cookie. Who waits, or comes from elsewhere, is let in.
+// by a cookie. Somebody who waits, or comes from another address, is let in.
 func TestGuessing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		url := open(t, newLimited(newLog(t)), fakeService{})
@@ -248,6 +248,102 @@ func TestGuessing(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		if resp, _ := form("192.0.2.1", right); resp.StatusCode != http.StatusOK {
 			t.Errorf("later: %s", resp.Status)
+		}
+	})
+}
+
+// A guess in the cookie of what is typed counts like one at the owner's page, and an address
+// that has to wait has no rights.
+func TestGuessingInTheRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked []bot.Request
+		url := open(t, newLimited(newLog(t)), answering(bot.Answer{}, &asked))
+		moderator := func(address, token string) bool {
+			t.Helper()
+			cookies := browserNamed("one").String() + "; " + ownerCookie + "=" + ownerProof(token)
+			resp, body := ask(t, url, typed(int(submissions.Add(1)), "onlooker", "/rules"), "X-Forwarded-For", address, "Cookie", cookies)
+			if resp.StatusCode != http.StatusOK {
+				t.Errorf("answered %s %s", resp.Status, body)
+			}
+			return asked[len(asked)-1].Moderator
+		}
+		for n := range 12 {
+			if !moderator("192.0.2.1", token) || moderator("192.0.2.2", fmt.Sprint("guess", n)) {
+				t.Error("rights do not follow the token")
+			}
+			time.Sleep(time.Second / 2)
+		}
+		if moderator("192.0.2.2", token) {
+			t.Error("after many guesses the next one is looked at")
+		}
+		if time.Sleep(10 * time.Second); !moderator("192.0.2.2", token) {
+			t.Error("the owner is not let in later")
+		}
+	})
+}
+
+// A client pays for what the room would read, not for what it claims to send.
+func TestClaimedLength(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		url := open(t, newLimited(newLog(t)), fakeService{})
+		for address, length := range map[string]string{"192.0.2.1": "1000000000000", "192.0.2.2": "1000000000000000000"} {
+			conn := dial(t, url, "POST /ask HTTP/1.1", "Content-Type: application/json", "X-Forwarded-For: "+address, "Content-Length: "+length, "")
+			synctest.Wait()
+			conn.Close()
+			if status, told, _ := (visitor{t, url, address, ""}).says("onlooker", "hello"); status != http.StatusOK {
+				t.Errorf("after a claim of %s bytes: %s", length, told)
+			}
+		}
+	})
+}
+
+// A request to open a game that is sent again has its answer, though no other is allowed.
+func TestOpeningSentAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		url, st := openLimited(t)
+		v := visitor{t, url, "192.0.2.1", "one"}
+		for range maxOpen - 1 {
+			v.says("name:Ada", "/new 9x9 opponent:me")
+			time.Sleep(time.Second)
+		}
+		last := typed(int(submissions.Add(1)), "name:Ada", "/new 9x9 opponent:me")
+		for range 3 {
+			resp, body := ask(t, url, last, "X-Forwarded-For", v.address, "Cookie", browserNamed(v.browser).String())
+			if resp.StatusCode != http.StatusOK || strings.Contains(body, `"private":true`) {
+				t.Errorf("answered %s %s", resp.Status, body)
+			}
+			time.Sleep(time.Second)
+		}
+		if _, told, _ := v.says("name:Ada", "/new 9x9 opponent:me"); !strings.Contains(told, "before you open another") {
+			t.Errorf("one game more: %s", told)
+		}
+		lines := 0
+		for _, m := range transcript(t, st) {
+			if m.Text == "/new 9x9 opponent:me" {
+				lines++
+			}
+		}
+		if lines != maxOpen {
+			t.Errorf("%d games were opened", lines)
+		}
+	})
+}
+
+// What others opened from a seat does not count against whoever sits there now.
+func TestGamesOfEarlierSitters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		url, _ := openLimited(t)
+		for range maxOpen {
+			if _, told, _ := (visitor{t, url, "192.0.2.1", "one"}).says("black", "/new 9x9"); strings.Contains(told, `"private":true`) {
+				t.Errorf("the first is told %s", told)
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(seatGrace)
+		next := visitor{t, url, "192.0.2.2", "two"}
+		next.says("black", "hello")
+		if _, told, _ := next.says("name:Bob", "/new 9x9"); strings.Contains(told, `"private":true`) {
+			t.Errorf("the next one is told %s", told)
 		}
 	})
 }

@@ -92,10 +92,6 @@ func ownerProof(token string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// owner reports whether a request comes from a browser in which somebody gave
-// the owner token.
-func (s *server) owner(r *http.Request) bool { return s.proves(ownerCookieOf(r)) }
-
 // ownerCookieOf returns the proof that a browser keeps; empty: none.
 func ownerCookieOf(r *http.Request) string {
 	cookie, err := r.Cookie(ownerCookie)

@@ -70,8 +70,8 @@ type Store interface {
 	Boards(ctx context.Context, room match.Room, limit int) ([]outbox.Message, error)
 	// Trim deletes the oldest messages until what is left takes at most so many bytes.
 	Trim(ctx context.Context, bytes int64) error
-	// Opened counts the unfinished games that were opened under the names and seats that
-	// belong to a secret.
+	// Opened counts the unfinished games that were opened under the names that belong to a
+	// secret, without those of the seats, which change hands.
 	Opened(ctx context.Context, platform, secret string) (int, error)
 	// Holder returns the holder of a name or seat, or bot.ErrNotFound.
 	Holder(ctx context.Context, platform, id string) (bot.Holder, error)
@@ -94,8 +94,9 @@ type Room struct {
 	slow    time.Duration              // a reader who takes longer for what is sent is dropped
 	wake    chan struct{}              // wakes the publisher
 	limits  limits
-	working chan struct{} // held while a costly command is carried out
-	grown   atomic.Int64  // bytes that the transcript has grown since it was trimmed
+	counted *lru.Cache[string, bool] // requests to open a game that were counted
+	working chan struct{}            // held while a costly command is carried out
+	grown   atomic.Int64             // bytes that the transcript has grown since it was trimmed
 
 	mu           sync.Mutex
 	readers      map[*stream]bool
@@ -142,6 +143,7 @@ func New(cfg Config) *Room {
 		slow:    10 * time.Second,
 		wake:    make(chan struct{}, 1),
 		limits:  newLimits(cfg.Person, cfg.Channel),
+		counted: newLRU[string, bool](500),
 		working: make(chan struct{}, 1),
 		readers: map[*stream]bool{},
 		clients: map[string]int{},

@@ -56,14 +56,14 @@ func (s *Store) Release(ctx context.Context, platform, id string) (err error) {
 	return s.exec(ctx, "DELETE FROM holder WHERE platform = $1 AND platform_id = $2", platform, id)
 }
 
-// Opened counts the unfinished games that were opened under the names and seats that
-// belong to a secret.
+// Opened counts the unfinished games that were opened under the names that belong to a
+// secret. Those of a seat do not count: others may have sat there before. Seats have no looks.
 func (s *Store) Opened(ctx context.Context, platform, secret string) (n int, err error) {
 	defer annotate(&err, "count the games of a browser")
 	err = s.read.QueryRowContext(ctx, `
 		SELECT COUNT(*) FROM holder
 		JOIN person ON person.platform = holder.platform AND person.platform_id = holder.platform_id
 		JOIN game ON game.opener = person.id AND game.state IN ('open', 'going', 'sandbox')
-		WHERE holder.platform = $1 AND holder.secret = $2 AND holder.secret <> ''`, platform, secret).Scan(&n)
+		WHERE holder.platform = $1 AND holder.secret = $2 AND holder.secret <> '' AND holder.looks <> ''`, platform, secret).Scan(&n)
 	return n, err
 }
