@@ -2,7 +2,6 @@ package rules
 
 import (
 	"slices"
-	"strings"
 )
 
 // AGA is the ruleset of the American Go Association, the base of the
@@ -35,8 +34,8 @@ var AGA = Ruleset{
 	Say:     []Fact{WhiteStillOwesAPass, NextPassesAreFinal},
 	Closing: []Kind{Pass, Pass},
 	Choices: []Choice{
-		{"When does White give the last pass stone?", "When both players accept the count, or both pass again at once after they resumed, if Black's pass stopped play. Until then it is shown as what accepting would do, and resuming play drops it."},
-		settling, disputes, naive,
+		{"When does White give the last pass stone?", "When both players accept the count, if Black's pass stopped play. Until then it is shown as what accepting would do, and resuming play drops it."},
+		settling, {disputes.Open, disputes.Chosen + " Then, too, White gives the last pass stone if Black's pass was the last."}, naive,
 	},
 	words: []word{
 		{WhiteHandsOverStone, onAgreed, PassStone},
@@ -54,7 +53,7 @@ func version1(r Ruleset) *Ruleset {
 	first := r.But(r)
 	first.Version = 1
 	for k, list := range r.Moves {
-		first.Moves[k] = slices.DeleteFunc(slices.Clone(list), func(r Rule) bool { return strings.HasSuffix(r.Name, CountAllAlive.Name) })
+		first.Moves[k] = slices.DeleteFunc(slices.Clone(list), endsDisputes)
 	}
 	first.Say = slices.DeleteFunc(slices.Clone(r.Say), func(f Fact) bool { return f.Name == NextPassesAreFinal.Name || f.Name == NextButtonIsFinal.Name })
 	first.Choices = slices.DeleteFunc(slices.Clone(r.Choices), func(c Choice) bool { return c.Open == disputes.Open })

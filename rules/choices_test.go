@@ -24,6 +24,39 @@ func TestChoices(t *testing.T) {
 	}
 }
 
+// The first version of a ruleset says nothing of an end of disputes that it does not have.
+func TestChoicesOfFirstVersions(t *testing.T) {
+	for _, r := range earlier {
+		if _, final := r.EndsDisputes(); final {
+			continue
+		}
+		for _, c := range r.Choices {
+			if strings.Contains(c.Chosen, "again at once") {
+				t.Errorf("%s: %s", r.ID(), c.Chosen)
+			}
+		}
+	}
+}
+
+// Only the rules that count all stones as alive when play stops again at once end disputes.
+func TestEndsDisputes(t *testing.T) {
+	for _, r := range []*Ruleset{
+		custom(t, Spec{Name: "three", Base: "aga@1", Moves: map[string][]string{"pass": {
+			HandOverStone.Name, When(TwoPasses, StopPlay).Name, "when 3 passes have been made in a row, " + CountAllAlive.Name}}}),
+		aga1, &Area2, &Japanese,
+	} {
+		if k, final := r.EndsDisputes(); final || r.Undisputed() != r {
+			t.Errorf("%s ends disputes with a %v", r.Name, k)
+		}
+	}
+	for _, r := range []*Ruleset{&AGA, &TwoButtonSeparate, &AreaAgreement} {
+		u := r.Undisputed()
+		if _, final := u.EndsDisputes(); final || u.ID() != r.ID() || u != r.Undisputed() || u != u.Undisputed() {
+			t.Errorf("%s without the end of disputes is %s", r.ID(), u.ID())
+		}
+	}
+}
+
 // The vocabulary lists under a heading exactly the rules allowed there.
 func TestVocabularyOffers(t *testing.T) {
 	seen := map[string]bool{}

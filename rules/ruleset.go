@@ -3,7 +3,7 @@ package rules
 import (
 	"maps"
 	"slices"
-	"strings"
+	"sync"
 )
 
 // A Ruleset says how a game is played and counted. Read one top to bottom: what lies on the table at
@@ -71,28 +71,44 @@ func (r *Ruleset) Has(k Kind) bool { return len(r.Moves[k]) > 0 || len(r.Settle[
 // resumed stops again at once, and with which kind of turn: a pass or a button.
 func (r *Ruleset) EndsDisputes() (Kind, bool) {
 	for _, k := range []Kind{Pass, Button} {
-		if slices.ContainsFunc(r.Moves[k], func(r Rule) bool { return strings.HasSuffix(r.Name, CountAllAlive.Name) }) {
+		if slices.ContainsFunc(r.Moves[k], endsDisputes) {
 			return k, true
 		}
 	}
 	return 0, false
 }
 
-// Undisputed returns the ruleset without that end of disputes: an earlier version if there is one.
+// endsDisputes reports whether a rule is one of those that count all stones as alive when play stops again at once.
+func endsDisputes(r Rule) bool {
+	return r.Name == When(TwoPassesAgain, CountAllAlive).Name || r.Name == When(LastButtonTakenAgain, CountAllAlive).Name
+}
+
+// Undisputed returns the ruleset without that end of disputes, under the same name and version.
 // It serves to play what goes on after passes for another reason than a dispute.
 func (r *Ruleset) Undisputed() *Ruleset {
 	if _, final := r.EndsDisputes(); !final {
 		return r
 	}
-	for _, before := range earlier {
-		if _, final := before.EndsDisputes(); before.Name == r.Name && !final {
-			return before
-		}
+	if without := undisputed()[r]; without != nil {
+		return without
 	}
+	return r.undisputed()
+}
+
+func (r *Ruleset) undisputed() *Ruleset {
 	without := version1(*r)
 	without.Version, without.id, without.text = r.Version, r.id, r.text
 	return without
 }
+
+// undisputed holds the rulesets of the catalogue without that end: positions that are alike share theirs.
+var undisputed = sync.OnceValue(func() map[*Ruleset]*Ruleset {
+	all := map[*Ruleset]*Ruleset{}
+	for _, r := range Catalogue {
+		all[r] = r.undisputed()
+	}
+	return all
+})
 
 // But returns the rules of r, except that: what changes names replaces what r
 // says under the same heading, turn by turn for Moves and Settle. A heading

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/rules"
+	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
 
 // A table is a game between ada, who plays Black, and bob.
@@ -437,6 +438,24 @@ func TestPassingAgainCounts(t *testing.T) {
 	}
 	if k.do("ada", MakeTurn, rules.Pass).do("bob", MakeTurn, rules.Pass); k.match.State != Going {
 		t.Errorf("aga@1: %s after both have passed again", k.match.State)
+	}
+}
+
+// The record of a game that was resigned in a trial names the version by which it was begun, and
+// can be read again.
+func TestRecordOfAGameResignedInATrial(t *testing.T) {
+	for _, id := range []string{"aga", "area-agreement", "two-button"} {
+		k := sit(t, id, 5).log("turn B place C3", "turn W place A1", "turn B pass").do("bob", MakeTurn, rules.Pass).do("bob", Dispute, 0)
+		k.do(k.match.ToMove, MakeTurn, rules.Pass).do("ada", Resign, rules.Resign, "confirm:yes")
+		rec := sgf.Of(k.pos.Game)
+		r, _, err := rec.Ruleset()
+		if err != nil || r != ruleset(t, id) {
+			t.Errorf("%s: RU[%s], %v", id, rec.RU, err)
+			continue
+		}
+		if g, err := rec.Play(r, rec.Setup.Komi); err != nil || g.Result() != "W+R" {
+			t.Errorf("%s: %v", id, err)
+		}
 	}
 }
 

@@ -207,6 +207,27 @@ func TestDifferencesOfNames(t *testing.T) {
 	}
 }
 
+// A record that goes on after two passes is one of the ruleset that was asked for, and what makes up
+// for its marks is said.
+func TestDifferencesAfterPlayWentOn(t *testing.T) {
+	rec := read(t, "(;SZ[5]KM[0]RU[AGA]AB[ca][cb][cc][cd]AW[da][db][dc][dd][de];B[];W[];B[ce];W[];B[]TB[aa:bd][be]TW[ea:ee])")
+	r, _, err := rec.Ruleset()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec = rec.Mended(r).Settled(r)
+	g, err := rec.Play(r, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(rec.Differences(g)); g.Rules().ID() != r.ID() || !strings.Contains(got, "marks A1 otherwise") {
+		t.Errorf("%s: %s", g.Rules().ID(), got)
+	}
+	if own := rec.ownKomi(g); own != 0 || g.Setup().Komi == 0 {
+		t.Errorf("the komi is %v, of the record %v", g.Setup().Komi, own)
+	}
+}
+
 // Stones that are set up without moves are area like any others.
 func TestAreaOfSetUpStones(t *testing.T) {
 	for _, ru := range []string{"Chinese", "NZ", "Ing", "area", "koSIMPLEscoreAREAtaxNONEsui0", "area-agreement"} {
