@@ -149,9 +149,8 @@ func (a *Adapter) asking() context.Context {
 	return a.ctx
 }
 
-// work deals with what waits in a room, unless the homeserver is away or the bot is
-// logging in again: then it waits until the next answer of the homeserver, which wakes
-// all rooms, so that nobody is heard of whom it is said that they cannot be.
+// work handles the events that wait in a room. While the homeserver is away or the bot
+// logs in again, they wait for the homeserver's next answer, which wakes all rooms.
 func (a *Adapter) work(ctx context.Context, at id.RoomID) {
 	a.asleep(at)
 	for ctx.Err() == nil && !a.out.Load() {
