@@ -141,7 +141,10 @@ func (r Request) moderates(command string) bool {
 
 // Seats are the two persons who play when nobody else is named: in a local
 // room anyone may take the seat of Black or White.
-type Seats struct{ Black, White outbox.User }
+type Seats struct {
+	Black, White outbox.User
+	Since        time.Time // when the person who asks took their seat; their games are those opened since
+}
 
 // An Answer is for the person who asked. Pass its Text through [Fill] before showing it.
 type Answer struct {

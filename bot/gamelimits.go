@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -30,6 +31,9 @@ func (l GameLimits) look() int { return 2 * l.Channel }
 // unfinished looks up the games that count against the limits.
 func (b *Bot) unfinished(ctx context.Context, in *task) (err error) {
 	in.Limits = match.Limits(b.games)
+	if s := in.req.Seats; s != nil {
+		in.Sat = s.Since.Truncate(time.Millisecond) // as the store keeps the times of games
+	}
 	here := in.req.Where.WithoutThread()
 	in.Here, err = b.store.Matches(ctx, Query{Where: here, States: []match.State{match.Open, match.Going}, Limit: b.games.Channel})
 	if err != nil {

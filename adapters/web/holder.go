@@ -62,6 +62,7 @@ func introduce(w http.ResponseWriter, r *http.Request) string {
 type seat struct {
 	holder  string    // hash of the browser's secret; empty: nobody has sat here
 	since   int64     // last private message from before the holder
+	sat     time.Time // when the holder took it, or the room was opened
 	open    int       // pages that the holder has open in it
 	vacated time.Time // when the holder was last seen here
 }
@@ -93,9 +94,16 @@ func (s *server) openSeats(ctx context.Context) error {
 		if err != nil && !errors.Is(err, bot.ErrNotFound) {
 			return err
 		}
-		s.seats[who.ID] = &seat{holder: h.Secret, since: h.Since, vacated: time.Now()}
+		s.seats[who.ID] = &seat{holder: h.Secret, since: h.Since, sat: s.cfg.Now(), vacated: time.Now()}
 	}
 	return nil
+}
+
+// satSince returns when the holder of a seat took it.
+func (s *server) satSince(id string) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seats[id].sat
 }
 
 // otherSeat returns the seat that a browser may have instead of one in which somebody else
@@ -157,7 +165,7 @@ func (s *server) takeSeat(ctx context.Context, who outbox.User, browser string) 
 		return problem{wordSeatTaken}, nil
 	}
 	before := st.holder
-	st.holder, st.since, st.open, st.vacated = browser, last, 0, time.Now()
+	st.holder, st.since, st.open, st.sat, st.vacated = browser, last, 0, s.cfg.Now(), time.Now()
 	s.grant(who.ID, browser, last)
 	s.mu.Unlock()
 	_, err = s.cfg.Log.Hold(ctx, bot.Holder{Platform: platform, ID: who.ID, Secret: browser, Since: last}, before)

@@ -443,6 +443,9 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 		return err
 	}
 	req.Shows, req.Flat = true, true
+	if req.Seats != nil {
+		req.Seats.Since = s.satSince(who.ID)
+	}
 	if req.Command == "" {
 		turn, ok, why, err := s.service.Bare(ctx, req, line.Text)
 		if ok { // unless the page sends again what was talk at first

@@ -341,9 +341,21 @@ func TestGamesOfEarlierSitters(t *testing.T) {
 		}
 		time.Sleep(seatGrace)
 		next := visitor{t, url, "192.0.2.2", "two"}
-		next.says("black", "hello")
-		if _, told, _ := next.says("name:Bob", "/new 9x9"); strings.Contains(told, `"private":true`) {
-			t.Errorf("the next one is told %s", told)
+		opens := func(seat string) (told string, ok bool) {
+			time.Sleep(30 * time.Second)
+			_, told, _ = next.says(seat, "/new 9x9")
+			return told, !strings.Contains(told, `"private":true`)
+		}
+		for n := range maxOpen {
+			if told, ok := opens("black"); !ok {
+				t.Errorf("game %d of the next one: %s", n+1, told)
+			}
+		}
+		if told, ok := opens("black"); ok || !strings.Contains(told, "You already have 20 unfinished games") {
+			t.Errorf("a game too many: %s", told)
+		}
+		if told, ok := opens("name:Bob"); !ok {
+			t.Errorf("beside the seat: %s", told)
 		}
 	})
 }

@@ -36,6 +36,7 @@ type Input struct {
 	Coin     bool                // its nigiri
 	Users    map[string]PersonID // for options of type User
 	Seats    [2]PersonID         // the people in the seats of a local room; empty elsewhere
+	Sat      time.Time           // since when the seat of the person who asks is theirs; zero: always
 	Match    Match
 	Position *Position // of the match; nil: the request is about none
 	Prefs    map[PersonID]Preferences

@@ -99,7 +99,7 @@ func SetUp(in *Input) Step {
 	if err != nil {
 		return in.Refuse(wrong(err))
 	}
-	if in.sandboxes() >= maxSandboxes {
+	if in.unfinished(true) >= maxSandboxes {
 		return in.Refuse(say("sandbox.many"))
 	}
 	m := Match{ID: in.NewID, Rules: g.Rules().Stored(), Setup: g.Setup(), Opener: in.By, Where: in.Request.Where,

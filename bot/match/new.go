@@ -415,7 +415,7 @@ func (in *Input) closed() (Step, bool) {
 
 // tooMany refuses to open a game beyond the limits.
 func (in *Input) tooMany() (Step, bool) {
-	yours := len(in.Yours) - in.sandboxes()
+	yours := in.unfinished(false)
 	switch {
 	case len(in.Here) >= in.Limits.Channel:
 		return in.Refuse(say("too.many.here", strconv.Itoa(len(in.Here)))), true
@@ -468,10 +468,11 @@ func Replace(in *Input, opener PersonID, by Match) Step {
 	return in.as(opener).close(Cancelled, "cancel", say("replaced", strconv.Itoa(by.Number), in.number()))
 }
 
-// sandboxes counts the sandboxes of the person who asks.
-func (in *Input) sandboxes() (n int) {
+// unfinished counts the games, or the sandboxes, of the person who asks. What others
+// left in their seat does not count.
+func (in *Input) unfinished(sandboxes bool) (n int) {
 	for _, m := range in.Yours {
-		if m.State == Sandbox {
+		if (m.State == Sandbox) == sandboxes && !m.Opened.Before(in.Sat) {
 			n++
 		}
 	}
