@@ -32,7 +32,7 @@ var earlier = []*Ruleset{&japanese1, aga1, freeFirstPass1, buttonEquivalence1, r
 var aliases = []struct {
 	names string
 	means []*Ruleset // several, or an ask, and the person has to choose
-	note  string     // what is to be said of it; "" for another spelling
+	note  string     // a sentence for the person; "" for another spelling
 	ask   bool       // the ruleset is near, but not near enough to be taken for it
 }{
 	{"chinese cn china 中国 中國", []*Ruleset{&AreaAgreement}, "For Chinese rules I use area-agreement. Your stones and the points they surround count, and you agree on what is dead.", false},
@@ -62,7 +62,7 @@ var ErrNoSuchRuleset = errors.New("no such ruleset")
 // that is near enough to be a misspelling of one.
 type Unclear struct {
 	Typed   string // shortened
-	Note    string // what is to be said of the name, if anything
+	Note    string // a sentence about the name; may be empty
 	Choices []*Ruleset
 }
 
@@ -160,9 +160,8 @@ func FindAmong(own []*Ruleset, name string) (*Ruleset, error) {
 // shortName returns the name of a ruleset without what all custom ones begin with.
 func (r *Ruleset) shortName() string { return strings.TrimPrefix(r.Name, customPrefix) }
 
-// About returns what is to be said of a name under which [Find] has found a
-// ruleset: a sentence if the rules that people know by it are only near to that
-// ruleset, else "".
+// About returns a sentence about a name under which [Find] has found a ruleset, if
+// the rules that people know by that name are only near to the ruleset; else "".
 func About(name string) string {
 	_, note, _ := meaning(name)
 	return note

@@ -4,9 +4,9 @@ package rules
 // liberties. It is kept beside the Board, which asks it instead of searching; it
 // takes nothing off the board itself.
 type chains struct {
-	head [cells]int16 // of a stone: the stone that stands for its chain
+	head [cells]int16 // of a stone: the stone that represents its chain
 	next [cells]int16 // of a stone: another one of its chain, in a circle
-	list [cells]chain // by the stone that stands for it
+	list [cells]chain // by the stone that represents it
 }
 
 // A chain counts a liberty once for every stone of it that touches it: how many,
@@ -48,7 +48,7 @@ func (l *chain) last() int {
 // of returns the chain of the stone on i.
 func (x *chains) of(i int) *chain { return &x.list[x.head[i]] }
 
-// placed is told of the stone that was put on i.
+// placed adds the stone that was put on i.
 func (x *chains) placed(b *Board, i int) {
 	c := b.cell[i]
 	x.head[i], x.next[i] = int16(i), int16(i)
@@ -93,7 +93,7 @@ func (x *chains) join(to, from int) {
 	x.next[to], x.next[from] = x.next[from], x.next[to]
 }
 
-// taken is told of the points from which chains were taken.
+// taken updates the chains around the points from which others were taken.
 func (x *chains) taken(b *Board, points []int16) {
 	for _, i := range points {
 		for _, d := range b.around(int(i)) {

@@ -4,7 +4,7 @@ import (
 	"errors"
 )
 
-// ErrNoCount is the error of counting under a ruleset in which nothing is counted.
+// ErrNoCount is the error of counting under a ruleset without a count.
 var ErrNoCount = errors.New("nothing is counted under this ruleset")
 
 // Close plays a log under r, adds the ruleset's closing, from the player then

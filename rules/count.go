@@ -23,8 +23,8 @@ func (s *Score) add(l Line) {
 // Score returns the count: the final one once the game is over, before that
 // what the count would be if play stopped now, with what lies on the board and
 // is held at this moment. While settling, the marked stones are lifted and
-// what agreeing would hand over is included. It is nil where nothing is
-// counted, in Ultimate Go; after a resignation it is what it was before.
+// what agreeing would hand over is included. It is nil under a ruleset without a
+// count, as Ultimate Go; after a resignation it is what it was before.
 func (g *Game) Score() *Score {
 	if g.score != nil {
 		return g.score

@@ -34,7 +34,7 @@ type Spec struct {
 	Name   string `json:"name"`           // lower-case letters, digits and hyphens
 	Title  string `json:"title"`          // "": the name
 	Source string `json:"source"`         // "": the base's
-	Note   string `json:"note,omitempty"` // what is to be said of it
+	Note   string `json:"note,omitempty"` // a remark for people
 	Aim    string `json:"aim,omitempty"`  // how one wins, in a sentence; "": the base's if its start, moves, agreed and count stay, else read from the count
 	Pass   string `json:"pass,omitempty"` // what a pass costs, in a sentence; "": likewise, else found by passing
 	Base   string `json:"base,omitempty"` // the id of a ruleset of the catalogue, "" for none
@@ -42,7 +42,7 @@ type Spec struct {
 
 	Start   []string            `json:"start,omitempty"`
 	Moves   map[string][]string `json:"moves,omitempty"`  // by the kind of turn: place, pass, accept, button, delay, draw, resign, no-result
-	Settle  map[string][]string `json:"settle,omitempty"` // by what is said once play has stopped: dead, seki, alive, agree, resume, resign
+	Settle  map[string][]string `json:"settle,omitempty"` // by the action once play has stopped: dead, seki, alive, agree, resume, resign
 	Agreed  []string            `json:"agreed,omitempty"`
 	Count   []string            `json:"count,omitempty"`
 	Say     []string            `json:"say,omitempty"`     // facts
@@ -322,8 +322,8 @@ func (c *composer) ruleset() *Ruleset {
 	return r
 }
 
-// whole checks what the headings have to do with each other, and adds how to
-// resign where nothing is said of it.
+// whole checks the headings against each other, and adds how to resign if the
+// ruleset does not say.
 func (c *composer) whole(r *Ruleset) {
 	if r.Moves == nil {
 		r.Moves = map[Kind][]Rule{}

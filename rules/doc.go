@@ -16,8 +16,8 @@
 // # How a ruleset reads
 //
 // A [Ruleset] is lists of named rules: what lies on the table at the start,
-// what each kind of turn requires and does, what may be said once play has
-// stopped, what the count is. This is Two Button Go, less its sources:
+// what each kind of turn requires and does, what players may do once play
+// has stopped, what the count is. This is Two Button Go, less its sources:
 //
 //	var TwoButton = AGA.But(Ruleset{
 //		Name: "two-button", Version: 1,

@@ -16,7 +16,7 @@ type Explanation struct {
 // Explain accounts for [Game.Score], line by line in its order: its lines, the
 // rule that counts each, and the entries of the ledger that made it. While
 // settling, what accepting the marks would write is among the entries. It is
-// nil where nothing is counted.
+// nil under a ruleset without a count.
 func Explain(g *Game) []Explanation {
 	now, _ := g.ifStoppedNow()
 	var out []Explanation

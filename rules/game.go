@@ -94,9 +94,9 @@ type backing struct {
 	entries    []Entry
 }
 
-// unclip hands g the memory behind its slices, if nobody has gone on from g yet,
-// or is about to. It reports whether g has it; then the caller must call clip or
-// giveBack.
+// unclip hands g the memory behind its slices, unless another game continues g
+// already, or is about to. It reports whether g has it; then the caller must call
+// clip or giveBack.
 func (g *Game) unclip() bool {
 	if g.backing == nil || !g.backing.lines.CompareAndSwap(int64(len(g.log)), -1) {
 		return false
@@ -331,8 +331,8 @@ func (b *Builder) Game() *Game {
 	return &g
 }
 
-// At returns the game as it stood after n turns, before anything was said about
-// its end; n is cut to the turns there are. It replays the log.
+// At returns the game as it stood after n turns, before marks and acceptances; n is cut
+// to the turns there are. It replays the log.
 func (g *Game) At(n int) *Game {
 	start, _ := New(g.rules, g.setup)
 	end, turns := 0, 0
@@ -473,8 +473,8 @@ func (g *Game) Setup() Setup { return g.setup }
 // Board returns the board as it lies, dead stones included.
 func (g *Game) Board() Board { return g.board }
 
-// ToPlay returns the player whose turn it is; while play is stopped the opponent of
-// whoever made the last turn, whom most resumptions let move; None when the game is over.
+// ToPlay returns the player whose turn it is; while play is stopped the opponent of the
+// player who made the last turn, whom most resumptions let move; None when the game is over.
 func (g *Game) ToPlay() Color {
 	if g.phase == Over {
 		return None

@@ -41,7 +41,7 @@ var Area2 = Area1.But(Ruleset{
 })
 
 // Area3 is Ikeda's third set: "the addition of the last competitive move
-// condition", which is told by who passes first.
+// condition", which the first player to pass decides.
 var Area3 = Area2.But(Ruleset{
 	Name: "area-3", Version: 1,
 	Theorem:  "A − w",

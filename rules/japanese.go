@@ -62,7 +62,7 @@ var japanese1 = Japanese.But(Ruleset{
 var accepted = &note[[3]int]{"no result"}
 
 // AcceptNoResult ends a game without result when both have accepted it in the
-// position that stands for the third time; any turn forgets who has.
+// position that has come up for the third time; any turn forgets who has.
 var AcceptNoResult = Rule{"the player accepts that the game ends without a result; when both players have, it does", func(g *Game) bool {
 	by := accepted.of(g)
 	by[g.turn.By] = g.turns + 1

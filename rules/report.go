@@ -172,7 +172,7 @@ func (g *Game) Report() Report {
 }
 
 // Reasons returns what stands behind the count of g, for [Report.Explain]; nil
-// where nothing is counted.
+// under a ruleset without a count.
 func (g *Game) Reasons() *ReportReason {
 	if g.Score() == nil {
 		return nil

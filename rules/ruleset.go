@@ -7,7 +7,7 @@ import (
 )
 
 // A Ruleset says how a game is played and counted. Read one top to bottom: what lies on the table at
-// the start, what a player may do on their turn, what may be said once play
+// the start, what a player may do on their turn, what both may do once play
 // has stopped, what the end is worth. A released ruleset keeps its behaviour; a
 // changed reading is a new Version or a new ruleset.
 type Ruleset struct {
@@ -24,7 +24,7 @@ type Ruleset struct {
 	Moves  map[Kind][]Rule // what each turn requires and does, in order
 	Settle map[Kind][]Rule // the same once play has stopped; empty: what stands at the end is alive
 	Agreed []Rule          // what changes hands when both have accepted the marks
-	Count  []Rule          // what the end is worth; empty if nothing is counted
+	Count  []Rule          // what the end is worth; empty: no count
 	Say    []Fact          // what the table should hear when it is so
 
 	Theorem string // Black's score less White's before komi, from the area difference A and w
@@ -84,7 +84,7 @@ func endsDisputes(r Rule) bool {
 }
 
 // Undisputed returns the ruleset without that end of disputes, under the same name and version.
-// It serves to play what goes on after passes for another reason than a dispute.
+// Use it to continue play after passes for another reason than a dispute.
 func (r *Ruleset) Undisputed() *Ruleset {
 	if _, final := r.EndsDisputes(); !final {
 		return r
@@ -158,8 +158,8 @@ type Rule struct {
 // As returns the rule in other words: those of the source.
 func (r Rule) As(words string) Rule { return Rule{words, r.Do} }
 
-// A Fact is something that can be true of a game. Not is what people are told
-// when it is false and a turn needs it.
+// A Fact is something that can be true of a game. Not is the sentence for
+// people when it is false and a turn needs it.
 type Fact struct {
 	Name string
 	Not  string

@@ -47,8 +47,8 @@ func try(r *Ruleset) error {
 	return r.lengthenClosing()
 }
 
-// lengthenClosing adds passes to the closing until it brings a game to its end,
-// whoever is to move.
+// lengthenClosing adds passes to the closing until it brings a game to its end, with
+// either player to move.
 func (r *Ruleset) lengthenClosing() error {
 	closing := r.Closing
 	for range 2 * mostButtons {
@@ -108,7 +108,7 @@ func (t *trial) do(turn Turn) error {
 	return t.lawful()
 }
 
-// play plays to the end. Where nothing is counted a game may go on for ever.
+// play plays to the end. Without a count a game may never end.
 func (t *trial) play() error {
 	w, h := t.board.Size()
 	if err := t.lawful(); err != nil {

@@ -11,7 +11,7 @@ import (
 // belong to the talk about the end of the game and are not counted as moves.
 type Kind uint8
 
-// The kinds of turns, and of what may be said once play has stopped.
+// The kinds of turns, and of actions once play has stopped.
 const (
 	Place            Kind = iota // a stone on a point
 	Pass                         // may name dead chains where the ruleset knows that

@@ -1,6 +1,6 @@
 package rules
 
-// Ultimate is Ultimate Go. Nobody passes and nothing is counted.
+// Ultimate is Ultimate Go. It has no pass and no count.
 var Ultimate = Ruleset{
 	Name: "ultimate", Version: 1,
 	Title:    "Ultimate Go",

@@ -140,8 +140,8 @@ type Heading struct {
 	Facts []string // that its rules may depend on; of "say" those that it lists
 }
 
-// Vocabulary returns the words of custom rulesets, heading by heading. A number in
-// a rule stands for any.
+// Vocabulary returns the words of custom rulesets, heading by heading. Any number
+// may take the place of a number in a rule.
 func Vocabulary() []Heading {
 	var out []Heading
 	heading := func(name string, p place) {

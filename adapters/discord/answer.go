@@ -30,7 +30,7 @@ type ackState int
 
 const (
 	unclaimed ackState = iota // the timer may defer it
-	open                      // whoever handles the interaction is to give it
+	open                      // its handler answers it
 	deferred                  // the person sees that the bot thinks
 	answered
 )
@@ -74,9 +74,9 @@ func (x *pendingInteraction) claim() ackState {
 	return x.state
 }
 
-// pressed reports whether somebody has used a control of a message, or the form that one
-// of a private message opens: it is acknowledged without showing anything, and whatever is
-// said follows.
+// pressed reports whether somebody has used a control of a message, or the form that a
+// control of a private message opens. Such an interaction is acknowledged invisibly, and
+// its answer follows.
 func (x *pendingInteraction) pressed() bool {
 	return x.in.Kind == interaction.Press && x.in.Message != nil || x.onPrivate()
 }
@@ -358,9 +358,8 @@ func (a *Adapter) putOff(x *pendingInteraction) {
 // shortly is long enough for a request that nobody waits for.
 const shortly = 10 * time.Second
 
-// An ending is what is stored of an interaction that is deferred, so that somebody
-// who sees that the bot thinks is told, after the program was killed meanwhile,
-// that it does not any more.
+// An ending is stored for a deferred interaction. If the program is killed meanwhile,
+// the next start uses it to end the "thinking…" that the person still sees.
 type ending struct {
 	Token  string
 	Lang   string
@@ -489,8 +488,8 @@ func (a *Adapter) endedWith(x *pendingInteraction, m rest.Message, err error) {
 }
 
 // thinks reports whether the person sees that the bot thinks. Another process may have
-// answered the interaction, and over HTTP the deferral may have gone to somebody who
-// has sent an old request once more: then what stands as the answer is the answer.
+// answered the interaction, and over HTTP the deferral may have gone to a sender that
+// repeated an old request: then the message that Discord has is the answer.
 func (a *Adapter) thinks(ctx context.Context, x *pendingInteraction) bool {
 	if a.cfg.Listen == "" && !x.looked {
 		return true // Discord itself has taken the deferral
@@ -545,8 +544,8 @@ func (a *Adapter) reply(ctx context.Context, x *pendingInteraction, r rest.Respo
 }
 
 // first sends the first answer, which the caller has claimed, and returns its message,
-// if there is one. If it is not known whether Discord took it, first looks what is
-// there: it returns that, or sends the answer once more if there is none.
+// if there is one. If it is not known whether Discord took it, first looks for the
+// message: it returns that, or sends the answer again if there is none.
 func (a *Adapter) first(ctx context.Context, x *pendingInteraction, r rest.Response) (shown *rest.Sent, looked bool, err error) {
 	ctx, cancel := context.WithDeadline(ctx, x.late())
 	defer cancel()

@@ -42,7 +42,7 @@ var styles = map[string]int{
 type press struct {
 	command string
 	args    map[string]string
-	ask     string // the option that is still to be asked for, or that the menu or form holds
+	ask     string // the option that is still missing, or that the menu or form holds
 }
 
 func (p press) String() string {

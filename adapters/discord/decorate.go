@@ -55,8 +55,8 @@ var changes = map[string]func(*Adapter, context.Context, outbox.Post) error{
 	outbox.Close:  (*Adapter).close,
 }
 
-// remove takes a message away, or the reply to the one that Data names. What Discord
-// refuses is left: nothing is wrong with the channel.
+// remove deletes a message, or the reply to the one that Data names. If Discord refuses,
+// remove gives up: the channel itself is in order.
 func (a *Adapter) remove(ctx context.Context, p outbox.Post) error {
 	channel, message := readReceipt(p.Replaces)
 	var err error
@@ -172,7 +172,7 @@ func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
 	return owes
 }
 
-// A follows is what is known of a message whose files follow its words.
+// A follows describes a message whose files follow its words.
 type follows struct {
 	Content  string   // once they are there
 	Users    []string `json:",omitempty"` // whom it calls
@@ -258,7 +258,7 @@ func standing(p outbox.Post, s render.Scene) string {
 	switch p.State {
 	case match.Deleted:
 		return bot.Translated(p.Lang, wordStatus, strconv.Itoa(p.Number), bot.Translated(p.Lang, wordDeleted))
-	case match.Cancelled: // nobody is to play, and nothing is counted
+	case match.Cancelled: // there is no next player and no count
 		s.Next, s.Headline, s.Caption = bot.Translated(p.Lang, wordCancelled), "", ""
 	}
 	what := s.Ruleset

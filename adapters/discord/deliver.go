@@ -75,7 +75,7 @@ type delivery struct {
 	route route
 	live  bool // the route can be used
 
-	waits  bool // whoever asked sees that the bot thinks, or that the post is to come
+	waits  bool // the person sees "thinking…", or that the post follows
 	locked bool // the thread is: nothing was sent
 }
 
@@ -237,9 +237,9 @@ func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent outb
 	return receipt(x.in.Channel.ID, shown.ID), nil, true
 }
 
-// answeredBefore looks whether the post is the answer to its interaction already,
-// or whether whoever asked still waits for it. An error is given where a message of
-// the bot's own could not be found either.
+// answeredBefore finds out whether the post is the answer to its interaction already,
+// or whether the person still waits for it. It returns an error where it could not find
+// an ordinary message of the bot either.
 func (d *delivery) answeredBefore(ctx context.Context) (sent outbox.Receipt, err error) {
 	s, err := d.a.rest.Original(ctx, d.route.Token)
 	switch {
@@ -258,7 +258,7 @@ func (d *delivery) answeredBefore(ctx context.Context) (sent outbox.Receipt, err
 	return "", nil
 }
 
-// flagLoading is on a message that stands for one to come.
+// flagLoading marks the placeholder of a message that follows.
 const flagLoading = int(discordgo.MessageFlagsLoading)
 
 // mine reports whether a message is this post.
@@ -504,7 +504,7 @@ func (d *delivery) lookFor(ctx context.Context) (outbox.Receipt, error) {
 	}
 	for range looked {
 		page, err := a.rest.Messages(ctx, d.at.channel, after, 100)
-		if rest.Forbidden(err) || rest.Gone(err) { // nobody can look, so that nobody could ever send
+		if rest.Forbidden(err) || rest.Gone(err) { // without looking nothing could ever be sent
 			return "", nil
 		} else if err != nil {
 			var wait *rest.RateLimited
@@ -569,7 +569,7 @@ func (a *Adapter) directTo(ctx context.Context, p outbox.Post, who outbox.User) 
 	}
 	d := &delivery{a: a, p: p, at: place{channel: channel}, c: content{text: a.written(p.Text), lang: p.Lang, picture: p.Scene.Picture(), name: pictureName(p), file: p.File, controls: p.Controls}}
 	d.p.ID = p.ID + "/" + who.ID
-	d.p.Unsent = p.Unsent && len(p.Notify) == 1 // else the first may have been told
+	d.p.Unsent = p.Unsent && len(p.Notify) == 1 // else the first may have it
 	if err := d.build(); err != nil {
 		return "", err
 	}

@@ -90,8 +90,8 @@ type Adapter struct {
 	threads *cache[bool]      // by message: whether there is a thread under it
 	dms     *cache[string]    // channel of direct messages, by person
 	closed  *cache[time.Time] // when people were found to take none
-	hinted  *cache[struct{}]  // what was said once
-	told    *cache[time.Time] // until when people are not told again that they write too much, or that something went wrong
+	hinted  *cache[struct{}]  // hints that were given, each once
+	told    *cache[time.Time] // until when a person gets no second warning of writing too much, or of an error
 	bare    *cache[struct{}]  // messages that have no controls any more
 	keys    *cache[key]       // by message: the interaction by which it can be changed
 	parents *cache[string]    // by thread: its channel
@@ -102,8 +102,8 @@ type Adapter struct {
 
 	// Run sets these before anything comes. Deliver, which may be called before it, uses none.
 	service bot.Service
-	asking  context.Context // ends a while after Run was told to stop
-	running context.Context // ends when Run is told to stop
+	asking  context.Context // ends a while after the context of Run
+	running context.Context // the context of Run
 	asks    *intake.Queue   // requests, by channel
 	shows   *intake.Queue   // answers on their way, each game's one after the other
 

@@ -13,11 +13,11 @@
 // goroutine asks, shows the answer's posts, and settles each or releases it to the
 // outbox. After a second and a half without an answer, a timer defers the interaction
 // ephemerally, and the post goes to the channel as an ordinary message of the bot.
-// Presses of buttons are deferred so that nothing is shown, and refused by an ephemeral
-// follow-up. The answer to Join changes the opening; marks of dead stones chosen one after
-// the other change the same board; every other post is a new message. A form gets a
-// message or a deferral, which is deleted when the person can see the board. The forms
-// themselves open at once: Discord shows none after a deferral.
+// Presses of buttons are deferred invisibly, and refused by an ephemeral follow-up. The
+// answer to Join changes the opening; marks of dead stones chosen one after the other
+// change the same board; every other post is a new message. A form gets a message or a
+// deferral, which is deleted when the person can see the board. The forms themselves
+// open at once: Discord shows none after a deferral.
 //
 // Deliver shows all other posts: reminders, posts of other rooms, and those that were
 // left after a crash or a release. Request.Reply, by which a post finds its interaction,

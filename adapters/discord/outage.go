@@ -11,21 +11,21 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 )
 
-// Discord is away while some of its people cannot reach the bot, as far as that
-// can be told: no flag falls on somebody who cannot move. The clocks of those who
-// could have moved stop with theirs.
+// Discord counts as away while some of its users cannot reach the bot, as far as the
+// adapter can see: no flag falls on a player who cannot move. The clocks of those who
+// could have moved stop as well.
 
 // whole reports whether every shard is connected.
 func whole(shards []gateway.Status) bool {
 	return len(shards) > 0 && !slices.ContainsFunc(shards, func(s gateway.Status) bool { return !s.Connected })
 }
 
-// watch tells the service when a shard of this process has not been connected for a
-// while, and that all are again if it could not be told at once.
+// watch reports to the service when a shard of this process has not been connected for a
+// while, and when all are connected again; it repeats a report that failed.
 func (a *Adapter) watch(ctx context.Context, g *gateway.Gateway) {
 	began := time.Now()
 	a.look(ctx, awayAfter/3, func() (away, back bool) {
-		shards := g.Status() // of this moment: nobody tells of a later one before this is told
+		shards := g.Status() // taken while telling is held, so that reports keep their order
 		away = len(shards) == 0 && time.Since(began) > awayAfter
 		for _, s := range shards {
 			away = away || !s.Connected && time.Since(s.Since) > awayAfter

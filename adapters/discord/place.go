@@ -35,7 +35,7 @@ func newCache[T any](size int) *cache[T] {
 	return c
 }
 
-// once reports whether something is said for the first time.
+// once reports whether it is called with this hint for the first time.
 func (a *Adapter) once(what string) bool {
 	said, _ := a.hinted.ContainsOrAdd(what, struct{}{})
 	return !said
@@ -114,7 +114,7 @@ func needed(thread bool) rest.Permissions {
 	return rest.ViewChannel | rest.SendMessages
 }
 
-// opening are the commands that open a game, which goes on where it was opened.
+// opening are the commands that open a game. The game is played where it was opened.
 var opening = map[string]bool{"new": true, "join": true, "rematch": true}
 
 // missing names the permissions without which a command had better not be asked.
@@ -199,8 +199,8 @@ func (a *Adapter) place(ctx context.Context, p outbox.Post, r route) (place, err
 // under is the thread under a message.
 func under(message string) place { return place{channel: message, under: true} }
 
-// without is a channel in which a game stays because the bot lacks permissions.
-// Which is said once.
+// without returns the channel as the place of a game that has no thread because the bot
+// lacks permissions. A hint says so once for each channel.
 func (a *Adapter) without(parent place, lang string, missing []string) place {
 	if a.once("thread " + parent.channel) {
 		parent.hint = bot.Translated(lang, wordNoThreads, strings.Join(missing, ", "))

@@ -52,7 +52,7 @@ func (a *Adapter) withFile(ctx context.Context, r *bot.Request, c interaction.Co
 }
 
 // lacksDiagram returns the form that asks for a diagram, if a slash command has none:
-// an option cannot have several lines. It returns nil if nothing is missing.
+// an option cannot have several lines. It returns nil if there is one.
 func (a *Adapter) lacksDiagram(in interaction.Interaction) *rest.Response {
 	r := bot.Request{Args: map[string]string{}}
 	if in.Command.Target != "" || in.Command.Option(fileOption).Text != "" || !commanded(&r, in.Command) {
@@ -102,7 +102,7 @@ func (a *Adapter) fetch(ctx context.Context, f interaction.File) (string, error)
 	switch {
 	case err != nil || resp.StatusCode != http.StatusOK:
 		return "", errors.New("download of the file failed")
-	case len(data) > maxRecord: // whatever its size was said to be
+	case len(data) > maxRecord: // even if Discord reported a smaller size
 		return "", errTooLarge
 	}
 	return string(data), nil

@@ -360,9 +360,9 @@ func (a *Adapter) because(channel string, why error) error {
 	return why
 }
 
-// shut returns why nothing may be sent to the channel, if that is known without being
-// refused once more. Discord does not say over HTTP that a thread is open again: that is
-// looked at now and then.
+// shut returns why the channel takes no message, if that is known without another
+// request. Discord does not report over HTTP that a thread was opened again: shut looks
+// now and then.
 func (d *delivery) shut(ctx context.Context) error {
 	a, channel := d.a, d.at.channel
 	d.locked = false

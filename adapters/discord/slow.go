@@ -9,7 +9,8 @@ import (
 
 // A picture is ten times as long as its words. On a slow line the words go
 // first, with the board in letters, and the picture is put into their message
-// when it has arrived: of a post by the outbox, of an answer by whoever gives it.
+// when it has arrived: the outbox does so for a post, the goroutine that answers for an
+// answer.
 
 const (
 	slowAfter   = 4 * time.Second
@@ -58,8 +59,8 @@ func (a *Adapter) uploaded(channel string, began time.Time) {
 	}
 }
 
-// inWords is what is said while files are on their way: the board in letters, if
-// there is room.
+// inWords returns the content to show while files are on their way: the board in
+// letters, if there is room.
 func (c content) inWords() (content, rest.Message, error) {
 	c.late = true
 	ms, err := c.messages()

@@ -93,7 +93,7 @@ func dial(ctx context.Context, address string, how func(ctx context.Context, net
 
 // Try opens a connection to the gateway at an address, waits until Discord says
 // hello, and closes it. It does not identify, so it uses no session start. It takes
-// no longer than within. A nil dialer stands for TCP, as in [Config].
+// no longer than within. A nil dialer means TCP, as in [Config].
 func Try(ctx context.Context, address string, dialer func(ctx context.Context, network, addr string) (net.Conn, error), within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -226,9 +226,9 @@ func (c *connection) heartbeat() {
 	}
 }
 
-// beats writes heartbeats, which say how far we have received, until the connection
-// ends: the first when it is asked for, the next an interval after the last. If one
-// cannot be written, none is acknowledged, and reading ends.
+// beats writes heartbeats with the number of the last event received until the
+// connection ends: one when beat asks for it, and then one per interval. If one cannot
+// be written, Discord acknowledges none, and reading ends.
 func (c *connection) beats(ctx context.Context) {
 	var next <-chan time.Time
 	for {

@@ -57,7 +57,7 @@ type Config struct {
 	// nil Message reads none.
 	Message func(message json.RawMessage) func()
 
-	// Changed is told of changes in servers and channels, and returns at once. It may be
+	// Changed receives changes in servers and channels, and returns at once. It may be
 	// called concurrently, and may be nil.
 	Changed func(event string, data json.RawMessage)
 

@@ -40,11 +40,11 @@ func Direct(c *rest.Client, in Interaction) Responder {
 const (
 	bodyLimit   = 1 << 20                 // bytes
 	freshness   = 5 * time.Minute         // between Discord's clock and ours
-	holdTime    = 2500 * time.Millisecond // before Discord is told that the answer comes otherwise
+	holdTime    = 2500 * time.Millisecond // before the response to Discord says 202
 	mostHandled = 128                     // at once
 )
 
-// EndpointConfig says who asks and who answers.
+// An EndpointConfig has the key of the application and the handler.
 type EndpointConfig struct {
 	PublicKey string           // of the application, in hexadecimal
 	Client    *rest.Client     // answers what cannot be answered at once
@@ -58,9 +58,9 @@ type EndpointConfig struct {
 // within the last five minutes, and answers Discord's pings itself.
 //
 // The first answer goes back as the response when it has no files and its
-// message, if any, is private or known already; else Discord is told 202 and
-// the answer goes by a request of its own, which gives the message. The handler
-// sees no difference.
+// message, if any, is private or known already. Otherwise the response is 202, and the
+// answer goes by a request of its own, which returns the message. The handler sees no
+// difference.
 type Endpoint struct {
 	cfg  EndpointConfig
 	key  ed25519.PublicKey
@@ -82,7 +82,7 @@ func NewEndpoint(cfg EndpointConfig) (*Endpoint, error) {
 	return &Endpoint{cfg: cfg, key: key, room: make(chan struct{}, mostHandled)}, nil
 }
 
-// Close waits for handlers that still run. From then on nothing is handled.
+// Close waits for running handlers. The endpoint then refuses all interactions.
 func (e *Endpoint) Close() {
 	for range mostHandled {
 		e.room <- struct{}{}

@@ -96,7 +96,7 @@ func (c Channel) IsThread() bool {
 	return (&discordgo.Channel{Type: c.Type}).IsThread()
 }
 
-// CommandData is a command with what was said to it.
+// CommandData is a command with its options.
 type CommandData struct {
 	Guild   string // the server in which alone it is registered; empty: everywhere
 	Name    string // of a subcommand all of its names: "go room settings"

@@ -22,8 +22,8 @@ type buckets struct {
 // sweepTime is how often full buckets are looked for.
 const sweepTime = 10 * time.Second
 
-// A bucket holds so many requests until it is filled again. Until its first
-// answer nothing is known of it, and one request finds out.
+// A bucket holds a number of requests until Discord fills it again. Its size is unknown
+// before its first response; until then it lets one request through.
 type bucket struct {
 	all       *buckets
 	route     string // method and route

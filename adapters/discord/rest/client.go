@@ -274,7 +274,7 @@ func (c *Client) scrub(text string, q call) string {
 	return text
 }
 
-// read makes of an answer what was asked for, or an error.
+// read decodes a response into the result of the call, or returns an error.
 func (c *Client) read(q call, resp *http.Response) error {
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		if q.out == nil || resp.StatusCode == http.StatusNoContent {
@@ -305,7 +305,7 @@ func (c *Client) read(q call, resp *http.Response) error {
 	case resp.StatusCode == http.StatusForbidden && !isJSON(data): // Cloudflare's page
 		return c.limited(q, resp.Header, nil)
 	case resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusRequestEntityTooLarge && !isJSON(data):
-		// The word of a server in front of Discord says nothing of what was asked for.
+		// A server in front of Discord answered: the request may not have arrived.
 		return &NotSent{What: q.what, Cause: fmt.Errorf("%d %s from a server in front of Discord", e.Status, e.Message)}
 	}
 	return e

@@ -13,7 +13,7 @@ const (
 	ResponsePong         = 1
 	ResponseMessage      = 4
 	ResponseDefer        = 5 // "is thinking…"; the answer follows by EditOriginal
-	ResponseDeferUpdate  = 6 // for components: nothing is shown; EditOriginal changes their message
+	ResponseDeferUpdate  = 6 // for components: shows nothing; EditOriginal changes their message
 	ResponseUpdate       = 7 // for components: changes their message
 	ResponseAutocomplete = 8
 	ResponseModal        = 9
@@ -140,7 +140,7 @@ func (c *Client) EditOriginal(ctx context.Context, token string, m Message) (*Se
 	return c.EditFollowUp(ctx, token, "@original", m)
 }
 
-// DeleteOriginal takes the first answer away, or what stands for it after [Defer].
+// DeleteOriginal deletes the first answer, or its placeholder after [Defer].
 func (c *Client) DeleteOriginal(ctx context.Context, token string) error {
 	return c.do(ctx, c.webhook("delete an answer to an interaction", http.MethodDelete, token, "@original"))
 }

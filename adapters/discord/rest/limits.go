@@ -15,7 +15,7 @@ const (
 	invalidSpan   = 10 * time.Minute                  // in which they are counted
 )
 
-// How long nothing is asked after answers that do not say.
+// Pauses after responses that name none.
 const (
 	bannedTime = time.Minute
 	refusedMin = time.Second // after the first refusal of the token, then twice as long each time
@@ -29,8 +29,8 @@ type limits struct {
 	passed  window // requests with the token
 	invalid window // requests that Discord counted as invalid
 
-	// Nothing is asked before: by Cloudflare's word, of interaction routes and of all
-	// others by Discord's, and after the token was not accepted.
+	// Times before which no request is sent: after a ban by Cloudflare, after a limit of
+	// Discord's for interaction routes or for all others, and after a refused token.
 	banned, interactions, global, token time.Time
 
 	refused int // times in a row that the token was not accepted
@@ -104,8 +104,9 @@ func (l *limits) pause(q call, scope string, d time.Duration) {
 	}
 }
 
-// learn counts an answer. After one that does not accept the token nothing is asked
-// with it, longer each time: a single one may be a slip of Discord's.
+// learn counts a response. After one that refuses the token, the client pauses all
+// requests with that token, longer each time: a single refusal may be a mistake of
+// Discord's.
 func (l *limits) learn(q call, resp *http.Response) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
