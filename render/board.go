@@ -161,7 +161,7 @@ func cutRunes(s string, n int) string {
 	return s
 }
 
-// lines draws the lines and the stars. Where the board goes on beyond the view
+// lines draws the lines and the stars. Where the board extends beyond the view
 // the lines run on for half a cell.
 func (l *displayList) lines(g *grid) {
 	left, bottom := g.at(g.view.From)
@@ -240,7 +240,7 @@ func stars(w, h int) []rules.Point {
 
 // coordinates writes the names of the lines on all four sides, those of the
 // last move on a pill. Numbers and kanji stand above and on the right; below and on
-// the left are the letters that texts use, whatever is chosen.
+// the left are always the letters that texts use.
 func (l *displayList) coordinates(g *grid, s *Scene) {
 	if g.coordinates == "none" {
 		return

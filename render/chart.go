@@ -16,12 +16,12 @@ import (
 // knows no words of its own but the names of the colours.
 type Chart struct {
 	Title        string
-	Black, White string   // the players' names, whatever is in them; both empty: they are not named
+	Black, White string   // the players' names, not cleaned yet; both empty: no names
 	Lead         []string // sentences above the rows
 	Rows         []ChartRow
 	Notes        []string // sentences below the rows
 	Look         Options  // as [Scene] has it
-	Words        *Words   `json:"-"` // nil stands for [English]
+	Words        *Words   `json:"-"` // nil: [English]
 }
 
 // A ChartRow is a count of a [Chart].

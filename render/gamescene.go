@@ -156,7 +156,7 @@ func ko(g *rules.Game) []rules.Point {
 	var out []rules.Point
 	board := g.Board()
 	for _, p := range board.Points() {
-		// Where nothing is taken the position is new.
+		// Without a capture the position is new.
 		if board.At(p) != rules.None || !takes(&board, p, g.ToPlay()) {
 			continue
 		}
@@ -451,7 +451,7 @@ func held(w *Words, t rules.Thing, g, before *rules.Game) Row {
 	return row
 }
 
-// setBowls is the ledger of a game in which nothing is counted.
+// setBowls makes the ledger of a game without a count.
 func (s *Scene) setBowls(w *Words, g, before *rules.Game) {
 	s.addRow(held(w, rules.Prisoner, g, before))
 	s.addRow(held(w, rules.UltimateStone, g, before))

@@ -53,7 +53,7 @@ func Scenes(g *rules.Game, n Names, first, last int) iter.Seq[Scene] {
 	return English.Scenes(g, n, first, last)
 }
 
-// GIF writes an animation that goes on for ever: each scene for delay
+// GIF writes an animation that repeats for ever: each scene for delay
 // milliseconds, the last for hold. Every frame after the first holds only what
 // has changed. Scenes are drawn as they come, so that a long game takes no more
 // memory than a short one. Another goroutine compresses and writes each frame

@@ -14,7 +14,7 @@ type lzw struct {
 
 	width uint // of a code, in bits
 	hi    int  // the last code that has a meaning
-	// next holds the code for what a code stands for and a pixel more: 20 bits
+	// next holds the code for the pixels of another code and one pixel more: 20 bits
 	// of those two and 12 of the result. as is the same for asBefore.
 	next [1 << 14]uint32
 	as   [1 << 12]uint16

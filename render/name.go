@@ -12,8 +12,8 @@ const maxName = 32
 
 // clean makes a name fit to be shown: one line, no control, formatting or
 // private characters, so nothing that turns the direction of the text around
-// it, no towers of accents, at most maxName letters. It returns instead when
-// nothing is left.
+// it, no towers of accents, at most maxName letters. It returns instead if
+// the result is empty.
 func clean(name, instead string) string {
 	var out []rune
 	marks, space := 0, false
@@ -65,7 +65,7 @@ func isolated(name string) string {
 	return name
 }
 
-// missing stands for letters that no font has.
+// missing replaces letters that no font has.
 const missing = '□'
 
 // drawable returns what the fonts can show of a text, whatever it is. Emoji and

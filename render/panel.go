@@ -366,8 +366,8 @@ func cellText(c Cell) string {
 	return c.Value.String()
 }
 
-// change writes how much the last turn has changed a number: an arrow, so that nobody
-// adds it to the number, and by how much.
+// change writes how much the last turn has changed a number: an arrow, so that readers
+// do not add it to the number, and the amount.
 func (k *sprites) change(st style, cell Cell) (string, style) {
 	if cell.Delta < 0 {
 		st.color = k.theme.loss
@@ -482,8 +482,8 @@ var lay = [][2]float64{
 	{0.58, -0.10}, {-0.58, 0.12}, {0.00, 0.58}, {0.02, -0.60}, {0.54, 0.36}, {-0.56, -0.34}, {-0.42, 0.50}, {0.46, -0.48},
 }
 
-// fillBowl draws the stones in a bowl: as many as there are, up to where more
-// could not be told apart.
+// fillBowl draws the stones in a bowl: as many as there are, up to the number that
+// readers can tell apart.
 func (l *displayList) fillBowl(k *sprites, x, y, color int, in Bowl) {
 	b := &k.bowl
 	n := min(in.Stones, len(lay)-1)

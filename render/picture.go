@@ -2,7 +2,7 @@ package render
 
 import "io"
 
-// A Picture can be drawn, and be told to those who do not see it: a [Scene] or a
+// A Picture can be drawn, and described to people who do not see it: a [Scene] or a
 // [Chart].
 type Picture interface {
 	// Draw writes a PNG. What o leaves out is as the picture's own Look has it.

@@ -19,7 +19,7 @@ type Scene struct {
 	// Last is the point of the last turn, if that was a placement.
 	Last *rules.Point
 	// Newest is the point of the last placement where the turns after it placed
-	// nothing, while play goes on and its stone stands: somebody who comes back after
+	// nothing, during play and while its stone stands: somebody who comes back after
 	// a pass sees where the opponent had played.
 	Newest *rules.Point
 	// Ghosts are the stones that the last turn took.
@@ -44,7 +44,7 @@ type Scene struct {
 	Table Table
 	// Playing tells that stones are in play.
 	Playing bool
-	// Counted is false where nothing is counted; then the totals of the
+	// Counted is false under a ruleset without a count; then the totals of the
 	// players mean nothing.
 	Counted bool
 	// Headline tells the margin, or who won: "White +17½"; it is empty where
@@ -93,7 +93,7 @@ type Scene struct {
 	// painted from scratch.
 	Series string `json:"-"`
 
-	// Words are those that the scene was made with; nil stands for [English].
+	// Words are those that the scene was made with; nil: [English].
 	Words *Words `json:"-"`
 }
 

@@ -106,7 +106,7 @@ var contrast = theme{
 		hex(0xB07F32), hex(0x584019), hex(0xD8BF99), hex(0x0040B0), hex(0x00235F), hex(0x66C2FF), hex(0x0073E6), hex(0xFFC800), hex(0x806400)},
 }
 
-// contrastLight is the panel of contrast where a light one is asked for.
+// contrastLight is the light panel of contrast.
 var contrastLight = theme{
 	panel: hex(0xFFFFFF), footer: hex(0xDADADA), rule: hex(0x555555),
 	text: hex(0x000000), dim: hex(0x222222), faint: hex(0x555555),
@@ -115,7 +115,7 @@ var contrastLight = theme{
 	bowl: hex(0xDADADA), bowlRim: hex(0x222222), button: hex(0xFFC800), buttonEdge: hex(0x000000),
 }
 
-// bookDark is the panel of book where a dark one is asked for.
+// bookDark is the dark panel of book.
 var bookDark = theme{
 	panel: hex(0x222222), footer: hex(0x333333), rule: hex(0x777777),
 	text: hex(0xFFFFFF), dim: hex(0xBBBBBB), faint: hex(0x999999),
@@ -127,8 +127,8 @@ var bookDark = theme{
 // A look is a theme with a panel.
 type look struct{ theme, panel string }
 
-// looks are all themes with both panels. The second name of Panels stands for
-// the theme's own choice.
+// looks are all themes with both panels. The second name of Panels means the theme's
+// own choice.
 var looks = map[look]*theme{}
 
 func init() {

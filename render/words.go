@@ -28,7 +28,7 @@ type Words struct {
 	Wins      string // colour: "%s wins"
 	Draw      string
 	NoResult  string
-	Now       string // of the count of a board on which play goes on
+	Now       string // of the count during play
 	Marked    string // of the count while settling
 
 	Start     string // before the first turn

@@ -35,8 +35,8 @@ type Platform interface {
 	Room() match.Room
 	// Says lets somebody type text. It returns when the adapter has handled it.
 	Says(who, text string)
-	// Again delivers the last submission once more, as a platform does that did not
-	// learn of its success. It reports false if this platform never does that.
+	// Again repeats the last submission, as a platform does that has not received the
+	// response. It reports false if this platform never does that.
 	Again() bool
 	// Sees returns everything that somebody can read now.
 	Sees(who string) string

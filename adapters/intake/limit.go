@@ -11,8 +11,8 @@ type Verdict int
 // The verdicts.
 const (
 	Fine    Verdict = iota
-	TooMuch         // and the person should be told
-	Ignored         // and the person was told often enough
+	TooMuch         // and the person should get a warning
+	Ignored         // and the person had enough warnings
 )
 
 // A Limit lets a number of requests with the same key pass at once, and after that a

@@ -56,8 +56,8 @@ const (
 	keptFor = 10 * time.Minute
 )
 
-// beginAnew is an event after which a page comes back with the number of a message
-// that does not exist, and so is told all again.
+// beginAnew is an event that makes a page connect again with the number of a message that
+// does not exist, so that it gets all messages again.
 const beginAnew = "id: 9007199254740991\nevent: anew\ndata: {}\n\n"
 
 // An entry of the backlog is messages for everybody that follow each other, or one
@@ -268,7 +268,7 @@ func (st *stream) notify() {
 // store has what comes before the backlog. It reports false if too many are open.
 // Otherwise the caller calls close at its end.
 func (s *server) open(ctx context.Context, st *stream) (upTo int64, ok bool, err error) {
-	if err := s.collect(ctx); err != nil { // what was said before it opened comes first
+	if err := s.collect(ctx); err != nil { // messages from before it opened come first
 		return 0, false, err
 	}
 	s.mu.Lock()

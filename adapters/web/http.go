@@ -358,7 +358,7 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 		sub.browser = introduce(w, r)
 	}
 	a, err := s.submit(ctx, sub)
-	if err == nil && a.Private { // what was said so far comes by the stream, perhaps later
+	if err == nil && a.Private { // the stream has the messages so far, perhaps later
 		a.Message.After, err = s.cfg.Log.Last(ctx)
 	}
 	if err != nil {
@@ -393,7 +393,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	req := request(who)
 	req.ID, req.Moderator, req.Lang = platform+":"+sub.ID, sub.owner, sub.lang
 	commands := s.service.Commands()
-	if sub.Command != "" { // pressed, not typed: nothing was said
+	if sub.Command != "" { // pressed, not typed
 		line.Text = ""
 		pressed := bot.Current(match.Control{Command: sub.Command, Args: sub.Args})
 		req.Command, req.Args = pressed.Command, pressed.Args

@@ -36,7 +36,7 @@ type message struct {
 	High     int       `json:"high,omitempty"`  // pixels, of a chart of the medium size; boards are all alike
 	Next     string    `json:"next,omitempty"`  // "White to play"
 	Players  []string  `json:"players,omitempty"`
-	Due      []string  `json:"due,omitempty"`   // those of them of whom something is awaited,
+	Due      []string  `json:"due,omitempty"`   // those of them who have to act,
 	Color    string    `json:"color,omitempty"` // and the stones of the only one
 	Controls []control `json:"controls,omitempty"`
 	File     *file     `json:"file,omitempty"`
@@ -94,7 +94,7 @@ type control struct {
 	Label   string            `json:"label"`
 	Command string            `json:"command"`
 	Args    map[string]string `json:"args,omitempty"`
-	Ask     string            `json:"ask,omitempty"`  // the option to be asked for first,
+	Ask     string            `json:"ask,omitempty"`  // the option that the page asks for first,
 	Pick    string            `json:"pick,omitempty"` // and how: "type" it, or choose "one" or "several"
 }
 

@@ -77,7 +77,7 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 	}
 	game := match.GameID(r.PathValue("game"))
 	if !s.boards.Contains(boardKey{game, seq}) {
-		// Games of other platforms are not for whoever has found out their ids.
+		// An id of a game on another platform gives no access to it.
 		m, _, err := s.cfg.Log.Match(r.Context(), game)
 		if err != nil || m.Where.Platform != platform || m.Where.Channel != channel {
 			http.NotFound(w, r)
@@ -102,7 +102,7 @@ func (s *server) answerPicture(w http.ResponseWriter, r *http.Request) {
 	s.draw(w, r, a.drawing)
 }
 
-// draw sends a picture in the theme, layout and size that are asked for.
+// draw sends a picture in the theme, layout and size of the request.
 func (s *server) draw(w http.ResponseWriter, r *http.Request, b *drawing) {
 	q := r.URL.Query()
 	o := render.Options{Theme: q.Get("theme"), Size: q.Get("size"), Layout: q.Get("layout")}

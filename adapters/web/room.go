@@ -52,7 +52,7 @@ type Config struct {
 	Channel    int              // and of all in a channel; 0: 120
 	Ready      func(url string) // called when the room answers; may be nil
 	Logger     *slog.Logger     // nil logs nothing
-	Now        func() time.Time // when things are said; nil: time.Now
+	Now        func() time.Time // the clock of messages; nil: time.Now
 
 	// Open opens the listener; nil: net.Listen.
 	Open func(network, address string) (net.Listener, error)
@@ -61,7 +61,7 @@ type Config struct {
 // A Store keeps the transcripts and the holders of names.
 type Store interface {
 	bot.RoomLog
-	// Known returns what is known of a person, among it what they have chosen.
+	// Known returns a person with their settings.
 	Known(ctx context.Context, who outbox.User, where match.Room, request string) (bot.Known, error)
 	// Match returns a game and its events, or bot.ErrNotFound.
 	Match(ctx context.Context, id match.GameID) (match.Match, []match.Event, error)

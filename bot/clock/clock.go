@@ -97,7 +97,7 @@ type Control struct {
 	// that does not count does not use it. It is renewed every year.
 	Vacation int
 
-	// Claim: when a flag falls the game goes on until the opponent claims it, and a
+	// Claim: when a flag falls the game continues until the opponent claims it, and a
 	// late turn raises the flag again. Otherwise a player loses when their flag falls.
 	Claim bool
 }
@@ -116,7 +116,7 @@ const (
 	// Stop: nobody's time runs, because the game is being settled or over.
 	// The time that the player to move has used stays used. A flag that had fallen stays so.
 	Stop
-	// Resume: play goes on with a new turn of ToPlay. A fallen flag is raised again.
+	// Resume: play continues with a new turn of ToPlay. A fallen flag is raised again.
 	Resume
 	// Pause and Unpause: by agreement, time between them does not count.
 	// They have nothing to do with turns: undoing does not touch them.
@@ -130,7 +130,7 @@ const (
 	// Undo: what was played after event Back is taken back, and both players have the
 	// time they had then; in particular, time that a turn had added is gone. If the undo
 	// was Agreed, the turn to be made again has its full time, from now. Otherwise a
-	// player replaces their own last turn, and the clock goes on from its state when that
+	// player replaces their own last turn, and the clock continues from its state when that
 	// turn was made: otherwise a player could gain time by undoing. The opponent gets back
 	// the time used meanwhile.
 	Undo
@@ -237,7 +237,7 @@ type past struct {
 }
 
 // Read reads the clocks of a game. The events are in the order of the log. An event with
-// an earlier time than the one before is treated as having the same time, so that nobody
+// an earlier time than the one before is treated as having the same time: no player
 // gains time when a clock is set back. Likewise for a now before the last event.
 func (c Control) Read(events []Event, now time.Time) Reading {
 	return c.Run(events).Read(now)
@@ -284,7 +284,7 @@ func (e Event) span() span { return span{instant(e.From), instant(e.To)} }
 // happen adds an event. The timeline has the time of a credit already. During a pause,
 // nothing after its beginning counts.
 func (w *Clocks) happen(e Event) {
-	if e.Kind != Credit { // it may be said long after
+	if e.Kind != Credit { // it may be added long after
 		w.last = later(w.last, instant(e.At))
 	}
 	switch {

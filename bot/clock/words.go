@@ -103,7 +103,7 @@ func (l Left) text(c Control, amount func(time.Duration) text.Message) text.Mess
 }
 
 // LeftText says an amount of time with its two largest units: "2 days 3 hours".
-// The rest is cut off, so that nobody is promised more than there is, unless a
+// The rest is cut off, to promise no more time than there is, unless a
 // thousandth of the time completes the smaller unit: a clock of three days does not
 // begin with two.
 func LeftText(d time.Duration) text.Message {
@@ -149,9 +149,8 @@ func lengthText(d time.Duration) text.Message {
 func AgoText(at, now time.Time) text.Message { return text.Ago(at, instantWords(at, now)) }
 
 // InstantText says an instant as the wall clock of the zone of now shows it: "Tue 24
-// Nov 14:00 UTC", and so that a platform may write it its own way. Seconds are cut off,
-// so that nobody is promised more than there is. The year is said if it is not that of
-// now.
+// Nov 14:00 UTC", and lets a platform write it in its own way. Seconds are cut off, to
+// promise no more time than there is. The year is left out if it is that of now.
 func InstantText(at, now time.Time) text.Message { return text.Instant(at, instantWords(at, now)) }
 
 func instantWords(at, now time.Time) text.Message {

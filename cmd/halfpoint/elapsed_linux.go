@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// elapsed returns the time since the machine started. Nobody can set it. It goes on while
-// the machine sleeps, when the clock by which Go measures time stops.
+// elapsed returns the time since the machine started. Nobody can set it. It runs while
+// the machine sleeps; the clock by which Go measures time does not.
 func elapsed() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {

@@ -216,7 +216,7 @@ func (s *scoreCmd) table(e *env) error {
 
 // each does something for each record of some files and folders, several at a time, and
 // prints what the functions that it returns write, in order and one after another. It
-// reports those for which it fails, as JSON also among the others, and goes on. The exit
+// reports those for which it fails, as JSON also among the others, and continues. The exit
 // status of its error is then the highest that one of them alone would have had; done
 // counts the others. Did names what was done: "scored". A [stoppedError] is no failure,
 // but has its status.

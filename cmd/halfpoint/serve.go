@@ -23,7 +23,7 @@ const drain = 10 * time.Second
 
 type serveCmd struct{}
 
-// Run opens the local room until it is told to stop.
+// Run opens the local room and connects the platforms, until a signal stops it.
 func (*serveCmd) Run(e *env) error {
 	s, err := e.settings()
 	if err != nil {
@@ -99,8 +99,8 @@ type platforms struct {
 	ended  bool
 }
 
-// asksForRoom reports whether the configuration makes something of the local room. By
-// itself it is there for whoever tries the program out.
+// asksForRoom reports whether the configuration mentions the local room. Without that
+// the room is there for people who try the program out.
 func asksForRoom(s bot.Settings) bool {
 	return s.Listen != bot.Defaults.Listen || len(s.Hosts) > 0 || !s.Owner.IsZero()
 }
@@ -161,7 +161,7 @@ func (e *env) started(s bot.Settings, log *slog.Logger, url string) {
 type playCmd struct{}
 
 // Run plays in the terminal until its input ends or a signal stops it. After a refused
-// command a script goes on to its end, and then fails.
+// command a script runs to its end, and then fails.
 func (*playCmd) Run(e *env) error {
 	s, err := e.settings()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// choice is the environment variable by which a program that holds several mutants is told
-// which of them to be: their number, from 1.
+// choice is the environment variable that selects the mutant in a program that holds
+// several: its number, from 1.
 const choice = "HALFPOINT_MUTANT"
 
 // A function is one that can be in a program several times.
