@@ -424,14 +424,14 @@ func (a *Adapter) ending(ctx context.Context, p outbox.Post) error {
 	}
 	if e.Follow {
 		_, err := a.rest.FollowUp(ctx, e.Token, rest.Message{Content: &e.Text, Flags: rest.Ephemeral | rest.SuppressEmbeds})
-		return rest.BotError(err, "")
+		return outboxError(err, "")
 	}
 	s, err := a.rest.Original(ctx, e.Token)
 	if err == nil && s.Flags&flagLoading != 0 {
 		text := cmp.Or(e.Text, bot.Translated(e.Lang, wordInterrupted))
 		_, err = a.rest.EditOriginal(ctx, e.Token, rest.Message{Content: &text, Flags: rest.SuppressEmbeds})
 	}
-	return rest.BotError(err, "")
+	return outboxError(err, "")
 }
 
 // end shows a message in place of a deferral, which nobody else ends.

@@ -69,7 +69,7 @@ func (a *Adapter) remove(ctx context.Context, p outbox.Post) error {
 	if final(err) {
 		return nil
 	}
-	return rest.BotError(err, "")
+	return outboxError(err, "")
 }
 
 // editError is the error of the change of a message, which comes later where too many
@@ -78,7 +78,7 @@ func editError(err error) error {
 	if rest.OldEdits(err) {
 		return outbox.RetryAfter{Wait: oldPace}
 	}
-	return unasked(rest.BotError(err, ""), err)
+	return unasked(outboxError(err, ""), err)
 }
 
 // changedTo takes note of whether a message that was changed without an error, or has been

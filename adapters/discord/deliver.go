@@ -222,7 +222,7 @@ func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent outb
 		return "", fmt.Errorf("%w: %w", outbox.ErrAmbiguous, err), true
 	case rest.TooLarge(err):
 		x.state = open // the post comes again without its picture
-		return "", rest.BotError(err, ""), true
+		return "", outboxError(err, ""), true
 	default:
 		d.a.log.Warn("interaction not answered, will post to the channel", "interaction", x.in.ID, "error", err)
 		return "", nil, false
@@ -244,7 +244,7 @@ func (d *delivery) answeredBefore(ctx context.Context) (sent outbox.Receipt, err
 	s, err := d.a.rest.Original(ctx, d.route.Token)
 	switch {
 	case err != nil && d.route.Alone && d.p.Attempt > 1 && !rest.Gone(err):
-		return "", rest.BotError(err, "")
+		return "", outboxError(err, "")
 	case err != nil:
 		return "", nil
 	case s.Flags&flagLoading != 0:
@@ -395,7 +395,7 @@ func (d *delivery) followUp(ctx context.Context) (outbox.Receipt, error) {
 		if c := rest.Code(err); c == rest.CodeTooManyFollowUps || c == discordgo.ErrCodeUnknownWebhook {
 			return "", outbox.ErrGone
 		}
-		return "", rest.BotError(err, "")
+		return "", outboxError(err, "")
 	}
 	sent := receipt(d.route.Channel, s.ID)
 	d.a.keys.Add(string(sent), key{token: d.route.Token, message: s.ID, until: time.UnixMilli(d.route.At).Add(routeLife)})
@@ -418,7 +418,7 @@ func (d *delivery) replace(ctx context.Context) (sent outbox.Receipt, done bool,
 	if status(err) == http.StatusNotFound || status(err) == http.StatusForbidden || rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread || rest.OldEdits(err) {
 		return "", false, nil // a new message wakes an archived thread, too
 	}
-	return outbox.Receipt(d.p.Replaces), true, rest.BotError(err, "")
+	return outbox.Receipt(d.p.Replaces), true, outboxError(err, "")
 }
 
 // send sends the post as a message of the bot's own, once.
@@ -448,7 +448,7 @@ func (d *delivery) send(ctx context.Context) (outbox.Receipt, error) {
 	case rest.Forbidden(err):
 		return "", a.refusedBy(ctx, err, d.at.channel, d.at.channel != d.p.Where.Channel)
 	}
-	return "", rest.BotError(err, "")
+	return "", outboxError(err, "")
 }
 
 // sendOwn sends the message, in words if its files take too long or do not get
@@ -509,7 +509,7 @@ func (d *delivery) lookFor(ctx context.Context) (outbox.Receipt, error) {
 		} else if err != nil {
 			var wait *rest.RateLimited
 			if errors.As(err, &wait) {
-				return "", rest.BotError(err, "")
+				return "", outboxError(err, "")
 			}
 			return "", fmt.Errorf("%w: %w", outbox.ErrAmbiguous, err)
 		}
@@ -592,7 +592,7 @@ func (a *Adapter) directTo(ctx context.Context, p outbox.Post, who outbox.User) 
 // closedTo deals with an error on the way to somebody's direct messages.
 func (a *Adapter) closedTo(ctx context.Context, p outbox.Post, who outbox.User, err error) (outbox.Receipt, error) {
 	if !rest.Forbidden(err) && !rest.Gone(err) && !slices.Contains([]int{discordgo.ErrCodeCannotSendMessagesToThisUser, rest.CodeCannotDMShared, discordgo.ErrCodeOpeningDirectMessagesTooFast}, rest.Code(err)) {
-		return "", rest.BotError(err, "")
+		return "", outboxError(err, "")
 	}
 	a.log.Warn("direct message refused, will mention the user in the channel", "error", err)
 	if rest.Code(err) != discordgo.ErrCodeOpeningDirectMessagesTooFast { // which says nothing of them
@@ -616,7 +616,7 @@ func (a *Adapter) call(ctx context.Context, p outbox.Post, who outbox.User) (out
 	m := rest.Message{Content: &text, Nonce: rest.Nonce(p.ID + "/" + who.ID), AllowedMentions: rest.AllowedMentions{Users: ids}}
 	s, err := a.rest.Send(ctx, at, m)
 	if err != nil {
-		return "", rest.BotError(err, "")
+		return "", outboxError(err, "")
 	}
 	a.hinted.Add(once, struct{}{})
 	return receipt(at, s.ID), nil

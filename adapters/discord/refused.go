@@ -411,10 +411,10 @@ func (d *delivery) mayWrite(ctx context.Context) bool {
 // forgotten.
 func (a *Adapter) refusedBy(ctx context.Context, err error, channel string, thread bool) error {
 	if !rest.Forbidden(err) {
-		return rest.BotError(err, "")
+		return outboxError(err, "")
 	}
 	if rest.Code(err) == discordgo.ErrCodeMissingAccess {
-		return unasked(rest.BotError(err, rest.Permissions(0).Missing(rest.ViewChannel)[0]), err)
+		return unasked(outboxError(err, rest.Permissions(0).Missing(rest.ViewChannel)[0]), err)
 	}
 	if before := (barred{}); errors.As(err, &before) && before.why != nil {
 		return unasked(before.why, err)
@@ -426,5 +426,5 @@ func (a *Adapter) refusedBy(ctx context.Context, err error, channel string, thre
 			missing = m
 		}
 	}
-	return a.because(channel, rest.BotError(err, strings.Join(missing, ", ")))
+	return a.because(channel, outboxError(err, strings.Join(missing, ", ")))
 }

@@ -41,14 +41,13 @@
 //   - *[RateLimited]: not done; ask again after Wait. Also when this client
 //     itself refuses to ask: a bucket is known to be empty, too many requests
 //     were invalid lately, or the token was not accepted a moment ago.
-//   - *[Error]: Discord refused; not done. [Gone], [Forbidden] and [TooLarge]
-//     say more.
+//   - *[Error]: Discord refused; not done. [Gone], [Forbidden], [TooLarge] and
+//     [Refused] say more.
 //   - *[NotSent]: nothing reached Discord, or a server in front of it refused.
 //   - *[Ambiguous]: it may have been done and it may not: the answer was lost,
 //     or the server failed after it had the request.
 //
-// [BotError] turns them into the errors of [bot.Adapter]. No error and no log
-// line holds a token.
+// No error and no log line holds a token.
 //
 // The client repeats harmless requests by itself: reading, editing,
 // deleting, and sending with a nonce, after an ambiguous end; anything after a

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
-	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Values of RateLimited.Scope: the limit that was hit.
@@ -126,31 +125,9 @@ func TooLarge(err error) bool {
 	return errors.Is(err, errTooLarge) || e.Status == http.StatusRequestEntityTooLarge || e.Code == discordgo.ErrCodeRequestEntityTooLarge
 }
 
-// BotError returns err as [bot.Adapter] knows it; permission is the one that the
-// request needs. Any other error stays as it is: it is tried again later.
-func BotError(err error, permission string) error {
-	_, lost := errors.AsType[*Ambiguous](err)
-	wait, limited := errors.AsType[*RateLimited](err)
-	switch {
-	case lost:
-		return fmt.Errorf("%w: %w", outbox.ErrAmbiguous, err)
-	case limited:
-		return outbox.RetryAfter{Wait: wait.Wait, Account: wait.Scope == ScopeGlobal}
-	case TooLarge(err):
-		return fmt.Errorf("%w: %w", outbox.ErrTooLarge, err)
-	case Forbidden(err):
-		return outbox.Forbidden{Permission: permission}
-	case Gone(err):
-		return fmt.Errorf("%w: %w", outbox.ErrGone, err)
-	case refused(err):
-		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
-	}
-	return err
-}
-
-// refused reports that the message itself is not taken: by a moderator's filter,
-// or for its form.
-func refused(err error) bool {
+// Refused reports that Discord does not take the message itself: a moderator's filter
+// stopped it, or it has a wrong form.
+func Refused(err error) bool {
 	e := refusal(err)
 	return e.Status == http.StatusBadRequest && e.Code != discordgo.ErrCodePerformedOperationOnArchivedThread && e.Code != discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged
 }

@@ -24,7 +24,6 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -294,7 +293,7 @@ func TestDoubt(t *testing.T) {
 				d := &discord{answer: always(a)}
 				err := r.ask(t.Context(), newClient(t, d, nil))
 				var doubt *Ambiguous
-				if !errors.As(err, &doubt) || !errors.Is(BotError(err, ""), outbox.ErrAmbiguous) {
+				if !errors.As(err, &doubt) {
 					t.Errorf("%s %s: %v", name, r.want, err)
 				}
 				want := 1
@@ -341,13 +340,13 @@ func TestDoubtStays(t *testing.T) {
 	limited := answer{status: 429, header: map[string]string{"X-RateLimit-Scope": "user", "Retry-After": "60"}, body: `{"retry_after":60.0}`}
 	synctest.Test(t, func(t *testing.T) {
 		_, err := newClient(t, script(answer{lost: true}, limited), nil).Send(t.Context(), "3", Message{Nonce: "n"})
-		if !errors.Is(BotError(err, ""), outbox.ErrAmbiguous) {
+		if !isA[*Ambiguous](err) {
 			t.Errorf("lost, then limited: %v", err)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
 		_, err := newClient(t, script(answer{unsent: true}, limited), nil).Send(t.Context(), "3", Message{Nonce: "n"})
-		if !errors.As(BotError(err, ""), &outbox.RetryAfter{}) {
+		if !isA[*RateLimited](err) || isA[*Ambiguous](err) {
 			t.Errorf("unsent, then limited: %v", err)
 		}
 	})
@@ -369,52 +368,53 @@ func TestDoubtStays(t *testing.T) {
 	})
 }
 
-func TestBotErrors(t *testing.T) {
+func isA[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// A refusal is of one kind, or of none.
+func TestKindsOfRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := func(status, code int) answer {
 			return answer{status: status, body: fmt.Sprintf(`{"code":%d,"message":"m"}`, code)}
 		}
-		var forbidden outbox.Forbidden
-		later := func(e error) bool {
-			for _, no := range []error{outbox.ErrGone, outbox.ErrRefused, outbox.ErrTooLarge, outbox.ErrAmbiguous} {
-				if errors.Is(e, no) {
-					return false
-				}
-			}
-			var unsent *NotSent
-			return errors.As(e, &unsent)
-		}
+		kinds := map[string]func(error) bool{"gone": Gone, "forbidden": Forbidden, "too large": TooLarge, "refused": Refused, "not sent": isA[*NotSent], "limited": isA[*RateLimited]}
 		for _, at := range []struct {
 			name   string
 			answer answer
-			is     func(error) bool
+			kind   string
 		}{
-			{"unknown channel", api(404, 10003), func(e error) bool { return errors.Is(e, outbox.ErrGone) }},
-			{"unknown message", api(404, 10008), func(e error) bool { return errors.Is(e, outbox.ErrGone) }},
-			{"expired token", api(401, discordgo.ErrCodeInvalidWebhookTokenProvided), func(e error) bool { return errors.Is(e, outbox.ErrGone) }},
-			{"missing permissions", api(403, discordgo.ErrCodeMissingPermissions), func(e error) bool { return errors.As(e, &forbidden) && forbidden.Permission == "Attach Files" }},
-			{"cannot DM", api(403, discordgo.ErrCodeCannotSendMessagesToThisUser), func(e error) bool { return errors.As(e, &forbidden) }},
-			{"locked", api(400, discordgo.ErrCodeThreadIsLocked), func(e error) bool { return errors.As(e, &forbidden) }},
-			{"too large", api(400, discordgo.ErrCodeRequestEntityTooLarge), func(e error) bool { return errors.Is(e, outbox.ErrTooLarge) }},
-			{"413", answer{status: 413, body: "<html>"}, func(e error) bool { return errors.Is(e, outbox.ErrTooLarge) }},
-			{"invalid", api(400, 50035), func(e error) bool { return Code(e) == 50035 }},
-			{"404 of a server in front", answer{status: 404, body: "<html>"}, later},
-			{"400 of a server in front", answer{status: 400, body: "bad"}, later},
-			{"405 of a server in front", answer{status: 405, body: "no"}, later},
-			{"403 of a server in front", answer{status: 403, body: "<html>"}, func(e error) bool { var r outbox.RetryAfter; return errors.As(e, &r) }},
+			{"unknown channel", api(404, 10003), "gone"},
+			{"unknown message", api(404, 10008), "gone"},
+			{"expired token", api(401, discordgo.ErrCodeInvalidWebhookTokenProvided), "gone"},
+			{"missing permissions", api(403, discordgo.ErrCodeMissingPermissions), "forbidden"},
+			{"cannot DM", api(403, discordgo.ErrCodeCannotSendMessagesToThisUser), "forbidden"},
+			{"413", answer{status: 413, body: "<html>"}, "too large"},
+			{"invalid", api(400, 50035), "refused"},
+			{"archived", api(400, discordgo.ErrCodePerformedOperationOnArchivedThread), ""},
+			{"404 of a server in front", answer{status: 404, body: "<html>"}, "not sent"},
+			{"400 of a server in front", answer{status: 400, body: "bad"}, "not sent"},
+			{"405 of a server in front", answer{status: 405, body: "no"}, "not sent"},
+			{"403 of a server in front", answer{status: 403, body: "<html>"}, "limited"},
 		} {
 			_, err := newClient(t, &discord{answer: always(at.answer)}, nil).EditOriginal(t.Context(), secret, Message{})
-			if got := BotError(err, "Attach Files"); !at.is(got) {
-				t.Errorf("%s: %v", at.name, got)
+			for kind, is := range kinds {
+				if is(err) != (kind == at.kind) {
+					t.Errorf("%s: %v", at.name, err)
+				}
+			}
+		}
+		// With a status of 400 these are Refused as well; callers ask for the special kind first.
+		for code, is := range map[int]func(error) bool{discordgo.ErrCodeThreadIsLocked: Forbidden, discordgo.ErrCodeRequestEntityTooLarge: TooLarge} {
+			if _, err := newClient(t, &discord{answer: always(api(400, code))}, nil).EditOriginal(t.Context(), secret, Message{}); !is(err) {
+				t.Errorf("%d: %v", code, err)
 			}
 		}
 		big := Message{Files: []File{{Name: "x.png", Data: make([]byte, RequestLimit)}}}
 		d := &discord{}
-		if _, err := newClient(t, d, nil).Send(t.Context(), "3", big); !errors.Is(BotError(err, ""), outbox.ErrTooLarge) || d.count() != 0 {
+		if _, err := newClient(t, d, nil).Send(t.Context(), "3", big); !TooLarge(err) || d.count() != 0 {
 			t.Errorf("more than a request holds: %v", err)
-		}
-		if BotError(nil, "") != nil {
-			t.Error("no error became one")
 		}
 	})
 }
