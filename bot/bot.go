@@ -42,6 +42,8 @@ type Bot struct {
 	before  time.Time                // when the bot last ran before this start; absence
 	drawn   atomic.Pointer[[]byte]   // the secret; nil: not read yet
 	beaten  atomic.Int64             // the last look at the time, in milliseconds of Unix time; 0: none yet
+
+	setRightAt atomic.Int64 // the last look for games of a clock that was ahead, in the same unit
 }
 
 // Config configures a Bot. The zero value is usable.
@@ -94,6 +96,7 @@ func New(store Store, c Config) *Bot {
 		cache: newCache(), estimator: newEstimator(), games: c.Games.orDefault(), rulesets: c.Rulesets,
 		store: store, log: c.Log, clock: clock, now: clock.now, rand: c.Rand, stopped: c.Stopped,
 	}
+	b.setRightAt.Store(b.now().UnixMilli())
 	b.outbox = outbox.New(outbox.Config{
 		Rows: store, Word: b.worded, Decoration: b.decoration, Now: b.now, Log: c.Log, Shown: c.Shown, Lanes: c.Deliveries,
 	})

@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // A watch is a talk with a bot that looks at the time every five seconds, and with
@@ -201,6 +203,71 @@ func TestClockIsAYearAheadForAWhile(t *testing.T) {
 		if m, _ := w.game(t); m.Result != "W+T" {
 			t.Errorf("ahead for %v: no flag falls, the game is %s, %s", ahead, m.State, m.Result)
 		}
+	}
+}
+
+// If the bot has believed a clock that was a year ahead, what it stored meanwhile is
+// taken back when the clock has been right for an hour: deadlines are as far off as
+// they can be, flags fall, challenges end, and the log goes on.
+func TestClockWasAYearAhead(t *testing.T) {
+	for name, ahead := range map[string]func(t *testing.T, w *watch){
+		"for two hours": func(t *testing.T, w *watch) {
+			w.now = w.now.AddDate(1, 0, 0)
+			w.run(t, 2*time.Hour)
+		},
+		"at a start": func(t *testing.T, w *watch) {
+			w.now = w.now.AddDate(1, 0, 0)
+			w.start()
+			w.run(t, time.Minute)
+		},
+		"between two starts": func(t *testing.T, w *watch) {
+			w.now = w.now.AddDate(1, 0, 0)
+			w.start()
+			w.run(t, time.Minute)
+			w.posts(t)
+			w.now = w.now.AddDate(-1, 0, 0)
+			w.start()
+			w.now = w.now.AddDate(1, 0, 0)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWatch(t)
+			w.blitz(t, "4h")
+			w.run(t, 10*time.Second)
+			ahead(t, w)
+			w.ask(t, "ada", "/place D4 game:1")
+			w.ask(t, "ada", "/new aga 5x5 clock:4h")
+			w.ask(t, "bob", "/join")
+			w.ask(t, "bob", "/new aga 5x5 opponent:cid") // nobody joins
+			w.ask(t, "ada", "/new aga 5x5 clock:none opponent:dan")
+			w.ask(t, "dan", "/join 4")
+			w.run(t, time.Minute)
+			w.now = w.now.AddDate(-1, 0, 0)
+			w.posts(t)
+			w.run(t, 2*time.Hour+time.Minute)
+			w.ask(t, "bob", "/place E5 game:1")
+			for _, m := range w.matches(t, bot.Query{}) {
+				if left := m.Deadline.Sub(w.now); left > 4*time.Hour || left < time.Hour && m.Number < 3 {
+					t.Errorf("game %d: %v are left", m.Number, left)
+				}
+			}
+			if posts := w.posts(t); !slices.ContainsFunc(posts, func(p outbox.Post) bool { return strings.Contains(p.Text, "ahead") && strings.Contains(p.Text, "deadline is now") }) {
+				t.Errorf("nobody is told: %v", posts)
+			}
+			w.run(t, 5*time.Hour)
+			w.now, w.elapsed = w.now.AddDate(0, 0, 8), w.elapsed+8*24*time.Hour
+			w.tick(t)
+			states := map[int]string{}
+			for _, m := range w.matches(t, bot.Query{}) {
+				states[m.Number] = string(m.State) + " " + m.Result
+			}
+			if want := map[int]string{1: "ended W+T", 2: "ended W+T", 3: "cancelled ", 4: "going "}; !maps.Equal(states, want) {
+				t.Errorf("the games are %v, should be %v", states, want)
+			}
+			if posts := w.posts(t); !slices.ContainsFunc(posts, func(p outbox.Post) bool { return strings.Contains(p.Text, "game 4") }) {
+				t.Errorf("nobody is reminded of game 4: %v", posts)
+			}
+		})
 	}
 }
 

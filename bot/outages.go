@@ -260,38 +260,71 @@ func (b *Bot) creditRest(ctx context.Context) error {
 		if o.lasts() {
 			continue
 		}
-		whole := true
-		for after := match.GameID(""); ; {
-			ids, err := b.store.Running(ctx, o.Platform, o.Server, after, creditStep)
-			if err != nil {
-				return err
-			}
-			if len(ids) == 0 {
-				break
-			}
-			after = ids[len(ids)-1]
-			for _, id := range ids {
-				b.beat(b.now()) // doing much is no outage
-				err := outbox.Guarded(func() error {
-					_, err := b.creditOnce(ctx, id, o)
-					return err
-				})
-				if errors.As(err, new(outbox.Panic)) { // nothing else can be done with it either
-					b.log.Error("crediting an outage to a game failed, skipped", "game", id, "error", err)
-				} else if err != nil { // again at the next tick; the others do not wait for it
-					whole, failed = false, err
-				}
-			}
-		}
-		if !whole {
-			continue
-		}
-		if err := b.credited(ctx, o); err != nil {
+		err := b.inSteps(func(after match.GameID) ([]match.GameID, error) {
+			return b.store.Running(ctx, o.Platform, o.Server, after, creditStep)
+		}, func(id match.GameID) error {
+			_, err := b.creditOnce(ctx, id, o)
 			return err
+		})
+		if err == nil {
+			err = b.credited(ctx, o)
 		}
+		failed = errors.Join(failed, err)
 	}
 	return failed
 }
+
+// inSteps changes the clocks of many games, some of which are looked up at a time.
+func (b *Bot) inSteps(next func(after match.GameID) ([]match.GameID, error), change func(match.GameID) error) (failed error) {
+	for after := match.GameID(""); ; {
+		ids, err := next(after)
+		if err != nil || len(ids) == 0 {
+			return errors.Join(failed, err)
+		}
+		after = ids[len(ids)-1]
+		for _, id := range ids {
+			b.beat(b.now()) // doing much is no outage
+			err := outbox.Guarded(func() error { return change(id) })
+			if errors.As(err, new(outbox.Panic)) { // nothing else can be done with it either
+				b.log.Error("changing the clocks of a game failed, skipped", "game", id, "error", err)
+			} else if err != nil { // again at the next tick; the others do not wait for it
+				failed = err
+			}
+		}
+	}
+}
+
+// setRight takes back what was stored while the bot, perhaps of an earlier release,
+// believed a clock that was ahead: otherwise deadlines would be as far off. It looks once
+// in farAfter, when the clock has been right for so long.
+func (b *Bot) setRight(ctx context.Context) error {
+	now := b.now()
+	if now.Sub(time.UnixMilli(b.setRightAt.Load())).Abs() < farAfter {
+		return nil
+	}
+	limit := now.Add(farOff)
+	err := b.inSteps(func(after match.GameID) ([]match.GameID, error) {
+		return b.store.Ahead(ctx, limit, after, creditStep)
+	}, func(id match.GameID) error {
+		request := fmt.Sprintf("right:%s:%d", id, now.UnixMilli())
+		_, err := b.act(ctx, Request{}, id, request, now, func(_ context.Context, in *task) error {
+			if !in.Position.Ahead(limit) {
+				return errNotAhead
+			}
+			return nil
+		}, match.SetRight)
+		if errors.Is(err, errNotAhead) || errors.Is(err, errNotReplayed) {
+			return nil
+		}
+		return err
+	})
+	if err == nil {
+		b.setRightAt.Store(now.UnixMilli())
+	}
+	return err
+}
+
+var errNotAhead = errors.New("the clock was set right already")
 
 // credited deletes an outage, unless it has become longer meanwhile.
 func (b *Bot) credited(ctx context.Context, o Outage) error {

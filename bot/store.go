@@ -97,6 +97,9 @@ type Store interface {
 	// after an id, at most limit: those of a platform, or only of a server of it, or
 	// of all platforms for "".
 	Running(ctx context.Context, platform, server string, after match.GameID, limit int) ([]match.GameID, error)
+	// Ahead returns the ids of the matches that have times later than t both in their log
+	// and among what is due, in order, beginning after an id, at most limit.
+	Ahead(ctx context.Context, t time.Time, after match.GameID, limit int) ([]match.GameID, error)
 	// Matches returns the matches that a query selects, the last changed first. With Any
 	// its cost depends on the limit, and not on the number of matches.
 	Matches(ctx context.Context, q Query) ([]match.Match, error)

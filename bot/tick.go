@@ -20,6 +20,9 @@ func (b *Bot) Tick(ctx context.Context) (time.Time, error) {
 	if err == nil {
 		err = b.creditRest(ctx)
 	}
+	if err == nil {
+		err = b.setRight(ctx)
+	}
 	return again, err
 }
 

@@ -127,6 +127,9 @@ const (
 	// turns take less time, and a flag may not have fallen. Its position in the log does
 	// not matter, because a turn that arrives later may have been made before.
 	Credit
+	// Right: the clock that timed the events before was ahead, and is right again.
+	// They happened no later than this event, and what they credit ended no later.
+	Right
 	// Undo: what was played after event Back is taken back, and both players have the
 	// time they had then; in particular, time that a turn had added is gone. If the undo
 	// was Agreed, the turn to be made again has its full time, from now. Otherwise a
@@ -245,6 +248,14 @@ func (c Control) Read(events []Event, now time.Time) Reading {
 
 // Run returns the clocks after all events of a game.
 func (c Control) Run(events []Event) Clocks {
+	events, latest := slices.Clone(events), never
+	for i := range slices.Backward(events) {
+		e := &events[i]
+		e.At, e.From, e.To = earlier(e.At, latest), earlier(e.From, latest), earlier(e.To, latest)
+		if e.Kind == Right {
+			latest = e.At
+		}
+	}
 	var credits []span // they hold for what was before them, too
 	for _, e := range events {
 		if e.Kind == Credit {
@@ -261,11 +272,11 @@ func (c Control) Run(events []Event) Clocks {
 	return w
 }
 
-// Add adds an event. If the event changes the past (an undo, or a credit for time with
-// events in it), Add does nothing and reports false, and the caller must [Control.Run]
+// Add adds an event. If the event changes the past (an undo, a clock set right, or a credit for
+// time with events in it), Add does nothing and reports false, and the caller must [Control.Run]
 // all events again.
 func (w *Clocks) Add(e Event) bool {
-	if e.Kind == Undo || e.Kind == Credit && e.span().from.Before(w.last) {
+	if e.Kind == Undo || e.Kind == Right || e.Kind == Credit && e.span().from.Before(w.last) {
 		return false
 	}
 	if e.Kind == Credit {

@@ -56,6 +56,7 @@ var letters = map[string]rules.Color{"B": rules.Black, "W": rules.White, "-": ru
 //	B -              a turn of Black, and play stops
 //	stop, resume W, pause, unpause
 //	credit 1 Nov 12:00 to 2 Nov 12:00
+//	right           the clock that timed the events before was ahead
 //	undo 2, undo 2 agreed
 func event(t testing.TB, seq int, s string) Event {
 	t.Helper()
@@ -82,6 +83,8 @@ func event(t testing.TB, seq int, s string) Event {
 		e.Kind = Credit
 		i := slices.Index(w, "to")
 		e.From, e.To = clockTime26(t, w[1:i]), clockTime26(t, w[i+1:])
+	case "right":
+		e.Kind = Right
 	case "undo":
 		e.Kind, e.Agreed = Undo, len(w) > 2
 		e.Back, _ = strconv.Atoi(w[1])
@@ -131,6 +134,28 @@ func TestReadings(t *testing.T) {
 			? Sat 7 Nov 11:59 | B 3 days, W 1 minute, W until Sat 7 Nov 12:00 UTC
 			? Sat 7 Nov 12:00 | B 3 days, W out of time, W fell Sat 7 Nov 12:00 UTC
 			? Sun 8 Nov 2099 12:00 | B 3 days, W out of time, W fell Sat 7 Nov 2026 12:00 UTC`},
+
+		{"a clock that was a year ahead", "3d", `
+			Mon 2 Nov 12:00 | start
+			Tue 3 Nov 12:00 | B
+			3 Nov 2027 12:00 | credit 4 Nov 2026 12:00 to 3 Nov 2027 12:00
+			? 3 Nov 2027 12:00 | B 3 days, W 2 days, W until Fri 5 Nov 12:00 UTC
+			4 Nov 2027 12:00 | W
+			4 Nov 2027 12:00 | pause
+			4 Nov 2027 12:00 | unpause
+			Thu 5 Nov 12:00 | right
+			? Thu 5 Nov 12:00 | B 3 days, W 3 days, B until Sun 8 Nov 12:00 UTC
+			Fri 6 Nov 12:00 | B
+			Fri 6 Nov 13:00 | undo 7
+			? Sat 7 Nov 12:00 | B 1 day 1 hour, W 3 days, B until Sun 8 Nov 13:00 UTC`},
+
+		{"what was credited before a clock was ahead stays", "3d", `
+			Mon 2 Nov 12:00 | start
+			Tue 3 Nov 12:00 | credit 2 Nov 12:00 to 3 Nov 12:00
+			3 Nov 2027 12:00 | credit 3 Nov 12:00 to 3 Nov 2027 12:00
+			Tue 3 Nov 12:00 | right
+			Wed 4 Nov 12:00 | credit 3 Nov 12:00 to 4 Nov 12:00
+			? Wed 4 Nov 12:00 | B 3 days, W 3 days, B until Sat 7 Nov 12:00 UTC`},
 
 		{"a late turn does not save from a loss", "3d", `
 			Mon 2 Nov 12:00 | start
@@ -879,6 +904,9 @@ func TestClockOneByOne(t *testing.T) {
 			e := &events[i]
 			if r.IntN(6) == 0 { // by a clock that was set back
 				e.At = e.At.Add(-time.Duration(r.Int64N(int64(40 * day))))
+			}
+			if r.IntN(50) == 0 {
+				*e = Event{Kind: Right, Seq: e.Seq, At: e.At}
 			}
 			if e.Kind == Credit && r.IntN(2) == 0 { // for time in which nothing has happened yet
 				e.From = w.last.Add(time.Duration(r.Int64N(int64(day))))

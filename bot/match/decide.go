@@ -170,7 +170,7 @@ func (in *Input) draft() draft { return draft{match: in.Match, pos: in.Position}
 func (in *Input) add(d *draft, body string) (err error) {
 	e := Event{Seq: d.match.Seq + 1, At: in.Now, By: in.By, Body: body}
 	if d.pos != nil && len(d.pos.Events) > 0 {
-		if last := d.pos.Events[len(d.pos.Events)-1].At; e.At.Before(last) { // the time of a log does not go back, though a clock may
+		if last := d.pos.Events[len(d.pos.Events)-1].At; e.At.Before(last) && body != right { // the time of a log does not go back, though a clock may
 			e.At = last
 		}
 	}
@@ -207,14 +207,7 @@ func (in *Input) step(bodies []string, before, after []text.Message) Step {
 // from the position after the events.
 func (in *Input) end(d draft, before, after []text.Message) Step {
 	m := d.match
-	m.Changed = in.Now
-	if n := len(d.pos.Events); n > 0 {
-		// If the clock has gone back by more than a day, the time before was wrong, and
-		// reminders that count from there would come only long after.
-		if last := d.pos.Events[n-1].At; in.Now.Before(last) && last.Sub(in.Now) <= 24*time.Hour {
-			m.Changed = last
-		}
-	}
+	m.Changed = d.pos.At
 	m.Standing = d.pos.standing(m, in.Now)
 	s := Step{Request: in.Request.ID, At: in.Now, Match: &m, Events: d.events, Due: in.dues(m, d.pos), After: d.pos}
 	notify := slices.DeleteFunc(m.WaitsFor(d.pos), func(p PersonID) bool { return p == in.By || in.called(p, m, d.pos) })

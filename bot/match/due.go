@@ -35,7 +35,11 @@ var (
 func (in *Input) dues(m Match, p *Position) []Due {
 	switch m.State {
 	case Open:
-		return []Due{{m.ID, "expire", m.Opened.Add(challengeLives), m.Seq}}
+		since := m.Opened
+		if in.Now.Before(since) { // opened by a clock that was ahead
+			since = in.Now
+		}
+		return []Due{{m.ID, "expire", since.Add(challengeLives), m.Seq}}
 	case Sandbox:
 		return []Due{{m.ID, "expire", in.Now.Add(sandboxLives), m.Seq}}
 	case Going:
@@ -346,8 +350,32 @@ func Credit(in *Input, from, to time.Time) Step {
 		return Step{Request: in.Request.ID, At: in.Now}
 	}
 	body := fmt.Sprintf("credit %d %d", from.UnixMilli(), to.UnixMilli())
-	s := in.step([]string{body}, []text.Message{say("credit", in.number(), clock.InstantText(from, in.Now), clock.InstantText(to, in.Now))}, nil)
-	s.Posts = slices.DeleteFunc(s.Posts, func(o OutboxPost) bool { return o.Kind == Show || o.Kind == Notice && to.Sub(from) <= announced })
+	return in.credit(body, say("credit", in.number(), clock.InstantText(from, in.Now), clock.InstantText(to, in.Now)), to.Sub(from) > announced)
+}
+
+// Ahead reports whether the log has a time later than t that still counts.
+func (p *Position) Ahead(t time.Time) bool {
+	for _, e := range slices.Backward(p.Events) {
+		if e.At.After(t) {
+			return true
+		}
+		if e.Body == right {
+			break
+		}
+	}
+	return false
+}
+
+// SetRight ends the effect of a clock that was ahead: what the log holds of a later time
+// happened now.
+func SetRight(in *Input) Step {
+	return in.credit(right, say("clock.right", in.number()), in.Match.State == Going && in.Match.Clock.Kind != clock.None)
+}
+
+// credit returns the step that changes the clocks by an event, and may announce that.
+func (in *Input) credit(body string, why text.Message, announce bool) Step {
+	s := in.step([]string{body}, []text.Message{why}, nil)
+	s.Posts = slices.DeleteFunc(s.Posts, func(o OutboxPost) bool { return o.Kind == Show || o.Kind == Notice && !announce })
 	for i := range s.Posts { // the event before has the ids without it
 		s.Posts[i].ID += fmt.Sprintf("-credit-%d", s.Match.Seq)
 	}

@@ -147,7 +147,12 @@ var verbs = map[string]verb{
 		return f.tick(e, clock.Event{Kind: clock.Unpause})
 	},
 	// credit FROM TO, in milliseconds of Unix time: this time does not count.
+	//
+	// credit right: the clock that timed the events before was ahead.
 	"credit": func(f *folding, e Event, args string) error {
+		if e.Body == right {
+			return f.tick(e, clock.Event{Kind: clock.Right})
+		}
 		first, last, _ := strings.Cut(args, " ")
 		from, err1 := strconv.ParseInt(first, 10, 64)
 		to, err2 := strconv.ParseInt(last, 10, 64)

@@ -126,7 +126,11 @@ type Event struct {
 	Proof string // rules.Game.Proof of the game after it
 }
 
-// credits reports whether an event does nothing but credit the clocks with an outage.
+// right is the body of an event after which times are right again: before, a clock was
+// ahead.
+const right = "credit right"
+
+// credits reports whether an event changes nothing but the clocks, without a player.
 func (e Event) credits() bool { return strings.HasPrefix(e.Body, "credit ") }
 
 // The kinds of posts.

@@ -57,6 +57,16 @@ func (s *Store) NextDue(ctx context.Context) (_ time.Time, err error) {
 	return timed(at.Int64), nil
 }
 
+const ahead = `SELECT id FROM (SELECT game AS id FROM due WHERE at > $1 UNION SELECT id FROM game WHERE deadline <> 0 AND deadline > $1)
+	WHERE id > $2 AND EXISTS (SELECT 1 FROM event WHERE game = id AND event.at > $1) ORDER BY id`
+
+// Ahead returns the ids of the matches that have times later than t both in their log and
+// among what is due, in order, beginning after an id, at most limit.
+func (s *Store) Ahead(ctx context.Context, t time.Time, after match.GameID, limit int) (ids []match.GameID, err error) {
+	defer annotate(&err, "find the matches of a clock that was ahead")
+	return values[match.GameID](ctx, s.costly, ahead+limited(limit), millis(t), after)
+}
+
 const running = `SELECT id FROM game WHERE deadline <> 0 AND id > $2
 	AND ($1 = '' OR EXISTS (SELECT 1 FROM game_channel WHERE game_channel.game = game.id AND platform = $1))
 	ORDER BY id`

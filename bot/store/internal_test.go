@@ -215,7 +215,7 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 		INSERT INTO event VALUES ('g', 1, 1700000001000, 'pa', 'turn B place D4', '0123456789abcdef');
 		INSERT INTO inbox VALUES ('web:1', 1700000001000, '{"texts":[{"k":"played","a":["D4"]}]}');
 		INSERT INTO post VALUES ('o1', 'g', 'web', 'c', 't', 1, 'show', 1, 0, '{"texts":[{"k":"to move"}]}', 'settled', 0, 1, 'r1', '');
-		INSERT INTO post VALUES ('o2', 'g', 'web', 'c', 't', 2, 'show', 1, 0, '{"texts":[{"k":"to move"}]}', 'waiting', 1700000001000, 0, '', '');
+		INSERT INTO post VALUES ('o2', 'g', 'web', 'c', 't', 2, 'show', 1, 0, '{"texts":[{"k":"to move"}]}', 'waiting', 1800000001000, 0, '', ''); -- by a clock that was ahead
 		INSERT INTO room_wait VALUES ('web', 'd', 1700000009000);
 		INSERT INTO room_parked VALUES ('web', 'd', '', 'gone');
 		INSERT INTO bookmark VALUES ('matrix', 's1');

@@ -166,3 +166,33 @@ func runningMatches(d *fixture) {
 	set("c", d.now.Add(2*day))
 	check("", "", "", 10, "a", "b", "c", "e", "f")
 }
+
+// matchesAhead has matches of a clock that was ahead: "a" with a deadline, "b" with a timed
+// action. In "c" only the log is ahead, in "d" only what is due, and "e" is right.
+func matchesAhead(d *fixture) {
+	for _, id := range []match.GameID{"a", "b", "c", "d", "e"} {
+		step := d.turn(d.open(id, garden))
+		step.Match.Deadline = d.now.Add(time.Hour)
+		step.Due = []match.Due{{Game: id, Kind: "flag", At: d.now.Add(time.Hour), Seq: 1}}
+		if id < "d" {
+			step.Events[0].At = d.now.Add(2 * day)
+		}
+		switch id {
+		case "a":
+			step.Match.Deadline = d.now.Add(2 * day)
+		case "b", "d":
+			step.Due[0].At = d.now.Add(2 * day)
+		}
+		d.must(d.Commit(d.ctx(), step))
+	}
+	for _, c := range []struct {
+		by    time.Duration
+		after match.GameID
+		limit int
+		want  []match.GameID
+	}{{day, "", 10, []match.GameID{"a", "b"}}, {day, "a", 10, []match.GameID{"b"}}, {day, "", 1, []match.GameID{"a"}}, {2 * day, "", 10, nil}, {day, "b", 10, nil}} {
+		ids, err := d.Ahead(d.ctx(), d.now.Add(c.by), c.after, c.limit)
+		d.must(err)
+		d.same(fmt.Sprintf("%d of more than %v ahead after %q", c.limit, c.by, c.after), ids, c.want)
+	}
+}

@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"what is due is what the last step of its match says", dueReplaced},
 		{"what is due comes in order, at its time and not before", dueInOrder},
 		{"the matches with a deadline are found in order, of a platform, of a server", runningMatches},
+		{"the matches of a clock that was ahead are found in order", matchesAhead},
 		{"a match that is not there is not found", noMatch},
 		{"matches of a channel are numbered as they come", numbers},
 		{"matches opened at once get different numbers", racingNumbers},
