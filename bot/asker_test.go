@@ -2,7 +2,6 @@ package bot_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,97 +36,6 @@ func (p *playing) delivered() string {
 	out := kinds(p.shown["club 1"])
 	p.shown["club 1"] = nil
 	return out
-}
-
-// The asker shows its posts; nobody else does, and asking again brings none.
-func TestAskerShowsItsPosts(t *testing.T) {
-	onChat(t, nil, func(p *playing) {
-		p.opens("club", 1, 1)
-		p.delivered()
-		a := p.shows("chat:a", "black1", "club", "place", at("D4"))
-		if kinds(a.Posts) != "show 4" || a.Posts[0].Scene == nil || a.Posts[0].Attempt != 1 {
-			p.Fatalf("its posts: %s", kinds(a.Posts))
-		}
-		time.Sleep(50 * time.Second) // the claim holds while it is in use
-		must(p, p.b.Settle(p.Context(), a.Posts[0], "m4"))
-		must(p, p.b.Settle(p.Context(), a.Posts[0], "twice"))
-		if again := p.shows("chat:a", "black1", "club", "place", at("D4")); again.Posts != nil {
-			p.Errorf("asked again: %s", kinds(again.Posts))
-		}
-		b := p.shows("chat:b", "white1", "club", "place", at("C3"))
-		if kinds(b.Posts) != "show 5" || b.Posts[0].Previous != "m4" {
-			p.Fatalf("the next: %s after %q", kinds(b.Posts), b.Posts[0].Previous)
-		}
-		time.Sleep(10 * time.Minute) // the asker has died
-		if got := p.delivered(); got != "show 5" {
-			p.Errorf("delivered: %s", got)
-		}
-	})
-}
-
-// An asker waits a second for what is before its posts, and then leaves them to the
-// outbox.
-func TestAskerWaitsItsTurn(t *testing.T) {
-	onChat(t, nil, func(p *playing) {
-		p.opens("club", 1, 1)
-		p.delivered()
-		a := p.shows("chat:a", "black1", "club", "place", at("D4"))
-		var b bot.Answer
-		done := make(chan bool)
-		go func() {
-			defer close(done)
-			b = p.shows("chat:b", "white1", "club", "place", at("C3"))
-		}()
-		time.Sleep(600 * time.Millisecond)
-		must(p, p.b.Settle(p.Context(), a.Posts[0], "m4"))
-		<-done
-		if kinds(b.Posts) != "show 5" || b.Posts[0].Previous != "m4" {
-			p.Fatalf("the second: %s", kinds(b.Posts))
-		}
-		began := time.Now()
-		c := p.shows("chat:c", "black1", "club", "place", at("E5"))
-		if waited := time.Since(began); c.Posts != nil || waited != time.Second {
-			p.Errorf("the third has %s after %v", kinds(c.Posts), waited)
-		}
-		must(p, p.b.Settle(p.Context(), b.Posts[0], "m5"))
-		time.Sleep(time.Second)
-		if got := p.delivered(); got != "show 6" {
-			p.Errorf("delivered: %s", got)
-		}
-	})
-}
-
-// The outbox shows posts that the asker could not show: at once, later or never, as the
-// error says.
-func TestAskerReleasesItsPosts(t *testing.T) {
-	for _, c := range []struct {
-		err        error
-		after      time.Duration
-		soon, late string // what is delivered by then, and after that
-	}{
-		{outbox.RetryAfter{Wait: 20 * time.Second}, 19 * time.Second, "", "show 4"},
-		{outbox.RetryAfter{Wait: 20 * time.Second, Account: true}, 19 * time.Second, "", "show 4"},
-		{outbox.ErrTooLarge, time.Second, "show 4", ""},
-		{outbox.ErrAmbiguous, 4 * time.Second, "", "show 4"},
-		{errors.New("the line is broken"), 4 * time.Second, "", "show 4"},
-		{outbox.ErrGone, time.Hour, "", ""},
-		{outbox.Forbidden{Permission: "send"}, time.Hour, "", ""},
-	} {
-		t.Run(c.err.Error(), func(t *testing.T) {
-			onChat(t, nil, func(p *playing) {
-				p.opens("club", 1, 1)
-				p.delivered()
-				a := p.shows("chat:a", "black1", "club", "place", at("D4"))
-				must(p, p.b.Release(p.Context(), a.Posts[0], c.err))
-				settle(c.after)
-				soon := p.delivered()
-				settle(10 * time.Second)
-				if late := p.delivered(); soon != c.soon || late != c.late {
-					p.Errorf("delivered %q, and later %q", soon, late)
-				}
-			})
-		})
-	}
 }
 
 // Only what all may see in the place of the request is the asker's.

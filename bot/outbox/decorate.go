@@ -49,11 +49,10 @@ func (b *Outbox) settle(ctx context.Context, o match.OutboxPost, r Receipt, line
 		change.Gone = append(change.Gone, dropped...)
 	}
 	err := b.Rows.Settle(ctx, o.ID, r, line, change)
+	b.queue.Put(rows...) // after an error, too: they may have been stored
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		b.addGone(change.Gone...)
-		return err
 	}
-	b.queue.Put(rows...)
 	if len(rows)+len(change.Changed) > 0 {
 		wake(b.decorate)
 	}
