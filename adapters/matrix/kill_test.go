@@ -26,6 +26,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/store"
@@ -597,7 +598,7 @@ func (c *club) secretlyAt(url string, user matrixtest.User) *secret {
 				err = dev.Crypto.Sync(ctx, resp, since)
 			}
 			if err != nil {
-				pause(ctx, 100*time.Millisecond)
+				retry.Sleep(ctx, 100*time.Millisecond)
 				continue
 			}
 			for at, r := range resp.Rooms.Join {

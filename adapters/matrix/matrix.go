@@ -293,7 +293,7 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 		if time.Since(began) > 10*time.Minute {
 			wait = time.Second
 		} else {
-			pause(ctx, wait)
+			retry.Sleep(ctx, wait)
 			wait = min(2*wait, 5*time.Minute)
 		}
 	}
@@ -368,7 +368,7 @@ func (a *Adapter) login(ctx context.Context) (*device.Device, error) {
 		if time.Since(began) > awayAfter {
 			a.away(ctx)
 		}
-		pause(ctx, again)
+		retry.Sleep(ctx, again)
 	}
 }
 
@@ -402,14 +402,4 @@ func (a *Adapter) back(ctx context.Context) bool {
 	a.out.Store(false)
 	a.wakeAll(ctx)
 	return true
-}
-
-// pause waits unless ctx ends before.
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }

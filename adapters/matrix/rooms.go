@@ -542,13 +542,9 @@ const (
 // tellRooms tells the service every few hours in which rooms the bot is. Each is a
 // server by itself.
 func (a *Adapter) tellRooms(ctx context.Context) {
-	for wait := tellFirst; ; {
-		pause(ctx, wait)
+	for wait := tellFirst; retry.Sleep(ctx, wait) == nil; {
 		wait = tellEvery
-		if err := a.tellRoomsOnce(ctx); err != nil {
-			if ctx.Err() != nil {
-				return
-			}
+		if err := a.tellRoomsOnce(ctx); err != nil && ctx.Err() == nil {
 			a.log.Warn("listing joined rooms failed, will retry", "error", err)
 			wait = tellAgain
 		}
@@ -557,8 +553,8 @@ func (a *Adapter) tellRooms(ctx context.Context) {
 
 func (a *Adapter) tellRoomsOnce(ctx context.Context) error {
 	dev := a.device()
-	if dev == nil || ctx.Err() != nil {
-		return errors.Join(errors.New("not logged in"), ctx.Err())
+	if dev == nil {
+		return errors.New("not logged in")
 	}
 	limited, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()

@@ -81,11 +81,11 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 			}
 			wait = min(max(2*wait, 500*time.Millisecond), 15*time.Second)
 			a.log.Warn("sync failed, will retry", "error", err, "again", wait)
-			pause(ctx, max(wait, retry.After(err)))
+			retry.Sleep(ctx, max(wait, retry.After(err)))
 			continue
 		}
 		if (away || wait > 0) && !a.back(ctx) {
-			pause(ctx, time.Second)
+			retry.Sleep(ctx, time.Second)
 			continue
 		}
 		// The first events after an outage are old.
@@ -96,7 +96,7 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 				return nil
 			}
 			a.log.Error("storing a sync response failed, will retry", "error", err)
-			pause(ctx, time.Second)
+			retry.Sleep(ctx, time.Second)
 			continue // the same again
 		}
 		since, limit = resp.NextBatch, timeline

@@ -131,7 +131,7 @@ func (a *Adapter) upload(ctx context.Context, dev *device.Device, at id.RoomID, 
 			return message.Picture{}, errUploading
 		default:
 			failed = true
-			pause(limited, wait)
+			retry.Sleep(limited, wait)
 		}
 	}
 	if ctx.Err() != nil {

@@ -139,6 +139,7 @@ func open(ctx context.Context, c *Config) (_ *Device, err error) {
 	}
 	defer func() {
 		if err != nil {
+			d.release(ctx)
 			d.endRenewals()
 			d.transport.CloseIdleConnections()
 		}
@@ -361,10 +362,10 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 		if me.DeviceID == "" {
 			return errors.New("matrix.token: belongs to no device; use the token of a login, or matrix.password")
 		}
+		d.Client.UserID, d.Client.DeviceID = me.UserID, me.DeviceID
 		if before != nil && me.DeviceID == before.device {
 			return fmt.Errorf("matrix.password: needed once: device %s can no longer be used (its keys are lost or come from an old backup), and a token alone cannot make a new device; or set matrix.token to the token of a new login", me.DeviceID)
 		}
-		d.Client.UserID, d.Client.DeviceID = me.UserID, me.DeviceID
 	}
 	r := &row{user: d.Client.UserID, homeserver: d.Client.HomeserverURL.String(), device: d.Client.DeviceID,
 		token: bot.NewSecret(d.Client.AccessToken), pickle: newPickle(), tokens: d.tokens}

@@ -260,10 +260,8 @@ func (d *Device) logInByBrowser(ctx context.Context) error {
 		return err
 	}
 	for wait := time.Duration(0); ; wait = min(max(2*wait, 500*time.Millisecond), time.Minute) {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait):
+		if err := retry.Sleep(ctx, wait); err != nil {
+			return err
 		}
 		err := d.ask(ctx)
 		switch {
@@ -333,10 +331,8 @@ func (d *Device) ask(ctx context.Context) error {
 		if time.Now().Add(wait).After(until) {
 			return mautrix.ErrOAuthExpiredToken
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait):
+		if err := retry.Sleep(ctx, wait); err != nil {
+			return err
 		}
 		start := time.Now()
 		got, err := d.oauth.OAuthPollDeviceCode(ctx, oauth.PollDeviceCodeParams{ClientID: d.tokens.client, DeviceCode: code.DeviceCode})

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 )
 
 // This file keeps two bots from using one account. Each would take the other's device and
@@ -74,10 +76,9 @@ func (d *Device) claim(ctx context.Context, there mark) error {
 		d.config.Log.Warn("matrix: another Halfpoint has used this account and did not say that it ended, waiting to see whether it still runs",
 			"device", there.Device, "seen", time.UnixMilli(there.Beat).UTC(), "for", watchFor)
 		for range watchFor / watchEvery {
-			if !pause(ctx, watchEvery) {
-				return ctx.Err()
-			}
-			if now, err := d.readMark(ctx); err != nil {
+			if err := retry.Sleep(ctx, watchEvery); err != nil {
+				return err
+			} else if now, err := d.readMark(ctx); err != nil {
 				return err
 			} else if now != there {
 				return d.twin(now)
@@ -95,18 +96,36 @@ func (d *Device) claim(ctx context.Context, there mark) error {
 	if err := d.writeMark(ctx, mine); err != nil {
 		return err
 	}
+	d.claimed = true
 	// Another one that starts at this moment may have read the same, and its claim may
 	// come later: then that stands.
-	if !pause(ctx, max(settleFor, 4*time.Since(began))) {
-		return ctx.Err()
+	if err := retry.Sleep(ctx, max(settleFor, 4*time.Since(began))); err != nil {
+		return err
 	}
 	if now, err := d.readMark(ctx); err != nil {
 		return err
 	} else if now.Run != d.run {
 		return d.twin(now)
 	}
-	d.claimed = true
 	return nil
+}
+
+// release takes back the claim of a start that has failed, so that the next start does not
+// wait for it.
+func (d *Device) release(ctx context.Context) {
+	if !d.claimed {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+	defer cancel()
+	there, err := d.readMark(ctx)
+	if err == nil && there.Run == d.run {
+		there.Beat = 0
+		err = d.writeMark(ctx, there)
+	}
+	if err != nil {
+		d.config.Log.Info("matrix: the account stays claimed by this start; the next one waits for a while", "for", watchFor, "err", d.config.clean(err))
+	}
 }
 
 // holds returns [ErrTwin], and closes taken, if another bot has put its mark in place of this
@@ -141,16 +160,4 @@ func (d *Device) write(ctx context.Context, device id.DeviceID, generation int64
 	}
 	d.claimed = true
 	return nil
-}
-
-// pause waits, unless ctx ends before.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

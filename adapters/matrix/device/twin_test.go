@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/bot"
 	"maunium.net/go/mautrix/id"
 )
 
@@ -229,4 +230,23 @@ func TestTakesOverFromTheDead(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A start that failed after it had claimed the account has ended: the next one, with a
+// mended configuration, does not wait for it.
+func TestStartAfterAFailedOne(t *testing.T) {
+	matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+		s := account(t, server, server.URL, server.Register(t, "Bot"))
+		d := s.starts()
+		recovery := d.Recovery
+		s.stops(d)
+
+		other := account(t, server, server.URL, s.user)
+		other.RecoveryKey = bot.NewSecret("EsTc nonsense")
+		other.fails("matrix.recovery_key: ")
+		other.loses()
+		other.RecoveryKey = recovery
+		other.Waiting = func(context.Context) { t.Error("it waits for a bot that has ended") }
+		other.stays(other.starts())
+	})
 }

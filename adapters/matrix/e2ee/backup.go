@@ -263,7 +263,7 @@ func (m *Machine) keepBackup(ctx context.Context, ready bool, wait time.Duration
 			case <-m.unsaved:
 			}
 		}
-		if !sleep(ctx, max(wait, backupAfter)) {
+		if retry.Sleep(ctx, max(wait, backupAfter)) != nil {
 			return
 		}
 		err := guard(func() (err error) {
@@ -293,18 +293,6 @@ func (m *Machine) keepBackup(ctx context.Context, ready bool, wait time.Duration
 			wait = max(backoff, retry.After(err))
 			m.Log.Warn("encryption: key backup failed, will retry", "again", wait, "err", err)
 		}
-	}
-}
-
-// sleep waits, unless ctx ends before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 
