@@ -124,10 +124,10 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 			x.begin()
 			return x
 		}
-		x.timer = time.AfterFunc(answerAfter, func() { a.putOff(x) })
+		x.timer = time.AfterFunc(answerAfter, func() { a.deferAnswer(x) })
 	}
-	ctx := a.asking
-	err := a.asks.Go(key, func() { a.guarded(x, func() { work(ctx, x) }) })
+	ctx := a.drainCtx
+	err := a.requests.Go(key, func() { a.guarded(x, func() { work(ctx, x) }) })
 	switch {
 	case errors.Is(err, intake.ErrFull) && in.Kind != interaction.Typing:
 		a.replyEphemeral(ctx, x, wordBusy)
@@ -146,10 +146,10 @@ func (a *Adapter) limited(in interaction.Interaction) intake.Verdict {
 }
 
 func (a *Adapter) limitedTo(person, channel string) intake.Verdict {
-	if v := a.people.Take(person, time.Now()); v != intake.Fine {
+	if v := a.personLimit.Take(person, time.Now()); v != intake.Fine {
 		return v
 	}
-	return a.crowds.Take(channel, time.Now())
+	return a.channelLimit.Take(channel, time.Now())
 }
 
 // guarded does a piece of work for an interaction. A panic ends that piece alone.
@@ -206,7 +206,7 @@ func (a *Adapter) handle(ctx context.Context, x *pendingInteraction) {
 	if len(answer.Posts) > 0 {
 		key = string(answer.Posts[0].Game)
 	}
-	if err := a.shows.Go(key, func() { a.guarded(x, func() { a.showAnswer(ctx, x, r, answer) }) }); err != nil {
+	if err := a.answers.Go(key, func() { a.guarded(x, func() { a.showAnswer(ctx, x, r, answer) }) }); err != nil {
 		a.replyEphemeral(ctx, x, wordBusy)
 		a.release(ctx, answer.Posts, err)
 	}
@@ -251,7 +251,7 @@ func (a *Adapter) requested(ctx context.Context, x *pendingInteraction) (r bot.R
 		return r, false
 	}
 	if r.Command == "remind" { // they may have opened their direct messages for it
-		a.closed.Remove(in.User.ID)
+		a.dmsClosed.Remove(in.User.ID)
 	}
 	return r, true
 }
@@ -327,8 +327,8 @@ func (a *Adapter) dismiss(ctx context.Context, x *pendingInteraction) {
 	}
 }
 
-// putOff defers an interaction that nobody has answered in time.
-func (a *Adapter) putOff(x *pendingInteraction) {
+// deferAnswer defers an interaction that nobody has answered in time.
+func (a *Adapter) deferAnswer(x *pendingInteraction) {
 	state := answered
 	defer func() {
 		x.deferral <- state

@@ -174,7 +174,7 @@ func (tb *table) quiet() {
 		}
 		return
 	}
-	for tb.a.asks.Waiting()+tb.a.shows.Waiting() > 0 || tb.busy.Load() > 0 { // answers cause deliveries
+	for tb.a.requests.Waiting()+tb.a.answers.Waiting() > 0 || tb.busy.Load() > 0 { // answers cause deliveries
 		time.Sleep(time.Millisecond)
 	}
 }

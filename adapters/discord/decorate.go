@@ -87,9 +87,9 @@ func (a *Adapter) changedTo(message string, m rest.Message, err error) {
 	switch {
 	case err != nil || m.Components == nil:
 	case len(m.Components) == 0:
-		a.bare.Add(message, struct{}{})
+		a.cleared.Add(message, struct{}{})
 	default:
-		a.bare.Remove(message)
+		a.cleared.Remove(message)
 	}
 }
 
@@ -97,7 +97,7 @@ func (a *Adapter) changedTo(message string, m rest.Message, err error) {
 // the bot is refused that it tries for a day: it may be let in again.
 func (a *Adapter) clear(ctx context.Context, p outbox.Post) error {
 	channel, message := readReceipt(p.Replaces)
-	if a.bare.Contains(p.Replaces) {
+	if a.cleared.Contains(p.Replaces) {
 		return nil
 	}
 	_, err := a.rest.Edit(ctx, channel, message, rest.Message{Components: []rest.Component{}})
@@ -133,7 +133,7 @@ func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
 		bare(sent)
 	}
 	if x := d.x; x != nil && x.onMessage() && !x.onPrivate() {
-		if pressed := receipt(x.in.Channel.ID, x.in.Message.ID); pressed != sent && string(pressed) != p.Previous && !a.bare.Contains(string(pressed)) {
+		if pressed := receipt(x.in.Channel.ID, x.in.Message.ID); pressed != sent && string(pressed) != p.Previous && !a.cleared.Contains(string(pressed)) {
 			bare(pressed)
 		}
 	}

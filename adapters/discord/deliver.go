@@ -123,15 +123,15 @@ func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 	if err := d.build(); err != nil {
 		return "", err
 	}
-	sent, err = d.bringOnce(ctx)
+	sent, err = d.showUnlessShown(ctx)
 	if err != nil && d.at.channel != p.Where.Channel && p.Where.Thread == "" {
 		err = outbox.InThread{Err: err}
 	}
 	return sent, err
 }
 
-// bringOnce shows the message by the way that is best now, unless it is there.
-func (d *delivery) bringOnce(ctx context.Context) (outbox.Receipt, error) {
+// showUnlessShown shows the message by the way that is best now, unless it is there.
+func (d *delivery) showUnlessShown(ctx context.Context) (outbox.Receipt, error) {
 	if d.p.Replaces != "" {
 		if receipt, done, err := d.replace(ctx); done {
 			return receipt, err
@@ -142,18 +142,18 @@ func (d *delivery) bringOnce(ctx context.Context) (outbox.Receipt, error) {
 			return sent, err
 		}
 	}
-	sent, err := d.bring(ctx)
+	sent, err := d.answerOrSend(ctx)
 	if errors.Is(err, outbox.ErrGone) && d.at.under { // somebody has deleted the thread
-		if err = d.goOn(); err == nil {
-			sent, err = d.bring(ctx)
+		if err = d.leaveThread(); err == nil {
+			sent, err = d.answerOrSend(ctx)
 		}
 	}
 	return sent, err
 }
 
-// bring shows the message as the answer to its interaction, or else as one of the
+// answerOrSend shows the message as the answer to its interaction, or else as one of the
 // bot's own.
-func (d *delivery) bring(ctx context.Context) (outbox.Receipt, error) {
+func (d *delivery) answerOrSend(ctx context.Context) (outbox.Receipt, error) {
 	if d.x != nil && d.x.onPrivate() { // whose message is to go
 		d.a.acknowledge(ctx, d.x)
 	} else if d.x != nil && d.at.channel == d.x.in.Channel.ID {
@@ -170,8 +170,8 @@ func (d *delivery) bring(ctx context.Context) (outbox.Receipt, error) {
 	return d.send(ctx)
 }
 
-// goOn leads a post whose thread is no longer there to the channel.
-func (d *delivery) goOn() error {
+// leaveThread leads a post whose thread is no longer there to the channel.
+func (d *delivery) leaveThread() error {
 	a, thread := d.a, d.at.channel
 	a.threads.Add(thread, false)
 	d.at = place{channel: d.p.Where.Channel}
@@ -424,7 +424,7 @@ func (d *delivery) replace(ctx context.Context) (sent outbox.Receipt, done bool,
 // send sends the post as a message of the bot's own, once.
 func (d *delivery) send(ctx context.Context) (outbox.Receipt, error) {
 	a := d.a
-	if err := d.shut(ctx); err != nil {
+	if err := d.refusedBefore(ctx); err != nil {
 		return "", err
 	}
 	if sent, err := d.lookFor(ctx); err != nil || sent != "" {
@@ -444,7 +444,7 @@ func (d *delivery) send(ctx context.Context) (outbox.Receipt, error) {
 	case rest.Code(err) == discordgo.ErrCodeThreadIsLocked, rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread:
 		d.locked = true
 		err = outbox.Forbidden{Permission: strings.Join(rest.Permissions(0).Missing(rest.ManageThreads), ", ") + " (the thread is locked)"}
-		return "", a.because(d.at.channel, err)
+		return "", a.keepReason(d.at.channel, err)
 	case rest.Forbidden(err):
 		return "", a.refusedBy(ctx, err, d.at.channel, d.at.channel != d.p.Where.Channel)
 	}
@@ -555,7 +555,7 @@ func (a *Adapter) direct(ctx context.Context, p outbox.Post) (outbox.Receipt, er
 }
 
 func (a *Adapter) directTo(ctx context.Context, p outbox.Post, who outbox.User) (outbox.Receipt, error) {
-	if since, closed := a.closed.Get(who.ID); closed && time.Since(since) < closedFor {
+	if since, closed := a.dmsClosed.Get(who.ID); closed && time.Since(since) < closedFor {
 		return a.call(ctx, p, who)
 	}
 	channel, known := a.dms.Get(who.ID)
@@ -596,7 +596,7 @@ func (a *Adapter) closedTo(ctx context.Context, p outbox.Post, who outbox.User, 
 	}
 	a.log.Warn("direct message refused, will mention the user in the channel", "error", err)
 	if rest.Code(err) != discordgo.ErrCodeOpeningDirectMessagesTooFast { // which says nothing of them
-		a.closed.Add(who.ID, time.Now())
+		a.dmsClosed.Add(who.ID, time.Now())
 	}
 	return a.call(ctx, p, who)
 }
@@ -608,7 +608,7 @@ func (a *Adapter) call(ctx context.Context, p outbox.Post, who outbox.User) (out
 		at = p.Where.Thread
 	}
 	once := fmt.Sprintf("%s called in %s of %s after %d", who.ID, at, p.Game, p.Seq)
-	if _, called := a.hinted.Get(once); called {
+	if _, called := a.hints.Get(once); called {
 		return "", nil
 	}
 	text, ids := mention([]outbox.User{who})
@@ -618,6 +618,6 @@ func (a *Adapter) call(ctx context.Context, p outbox.Post, who outbox.User) (out
 	if err != nil {
 		return "", outboxError(err, "")
 	}
-	a.hinted.Add(once, struct{}{})
+	a.hints.Add(once, struct{}{})
 	return receipt(at, s.ID), nil
 }

@@ -85,27 +85,27 @@ type Adapter struct {
 	log  *slog.Logger
 	rest client
 
-	rooms   *cache[room]      // by channel
-	roles   *cache[string]    // by server: the role that Discord has made for the bot
-	threads *cache[bool]      // by message: whether there is a thread under it
-	dms     *cache[string]    // channel of direct messages, by person
-	closed  *cache[time.Time] // when people were found to take none
-	hinted  *cache[struct{}]  // hints that were given, each once
-	told    *cache[time.Time] // until when a person gets no second warning of writing too much, or of an error
-	bare    *cache[struct{}]  // messages that have no controls any more
-	keys    *cache[key]       // by message: the interaction by which it can be changed
-	parents *cache[string]    // by thread: its channel
-	people  *intake.Limit     // of what each may ask
-	crowds  *intake.Limit     // of the requests in each channel
-	barred  *cache[refusal]   // what was refused, see refused.go
-	slow    *cache[time.Time] // by channel: until when pictures follow their words
+	rooms        *cache[room]      // by channel
+	roles        *cache[string]    // by server: the role that Discord has made for the bot
+	threads      *cache[bool]      // by message: whether there is a thread under it
+	dms          *cache[string]    // channel of direct messages, by person
+	dmsClosed    *cache[time.Time] // by person: when Discord refused a direct message
+	hints        *cache[struct{}]  // hints that were given
+	warned       *cache[time.Time] // until when a person gets no second warning of writing too much, or of an error
+	cleared      *cache[struct{}]  // messages that have no controls any more
+	keys         *cache[key]       // by message: the interaction by which it can be changed
+	parents      *cache[string]    // by thread: its channel
+	personLimit  *intake.Limit     // requests of each person
+	channelLimit *intake.Limit     // requests in each channel
+	barred       *cache[refusal]   // what was refused, see refused.go
+	slow         *cache[time.Time] // by channel: until when pictures follow their words
 
 	// Run sets these before anything comes. Deliver, which may be called before it, uses none.
-	service bot.Service
-	asking  context.Context // ends a while after the context of Run
-	running context.Context // the context of Run
-	asks    *intake.Queue   // requests, by channel
-	shows   *intake.Queue   // answers on their way, each game's one after the other
+	service  bot.Service
+	drainCtx context.Context // ends a while after the context of Run
+	runCtx   context.Context // the context of Run
+	requests *intake.Queue   // requests, by channel
+	answers  *intake.Queue   // answers on their way, each game's one after the other
 
 	connected  func()                            // called when interactions can come
 	commandIDs atomic.Pointer[map[string]string] // of those at the top, by name, as they are registered; nil until it is known
@@ -113,8 +113,8 @@ type Adapter struct {
 	seen      *cache[struct{}] // ids of interactions and messages: some come twice
 	following chan struct{}    // holds a value for each answer whose picture follows
 
-	telling chan struct{} // holds a value while somebody tells the service whether Discord can be reached, from the look on
-	out     bool          // guarded by telling: the service may hold that it cannot
+	reporting    chan struct{} // holds a value while somebody checks whether Discord can be reached, and reports it
+	reportedAway bool          // guarded by reporting: the service may hold that it cannot
 }
 
 var _ bot.Adapter = (*Adapter)(nil)
@@ -140,19 +140,19 @@ func New(cfg Config) (*Adapter, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	log := cfg.Log.With("adapter", Name)
-	asks, err := rest.New(rest.Config{API: cfg.API, Token: cfg.Token, Application: cfg.Application, Version: cfg.Version, Patience: patience, Dial: cfg.Dial, Log: log})
+	api, err := rest.New(rest.Config{API: cfg.API, Token: cfg.Token, Application: cfg.Application, Version: cfg.Version, Patience: patience, Dial: cfg.Dial, Log: log})
 	if err != nil {
 		return nil, err
 	}
 	a := &Adapter{
 		cfg: cfg, self: id, log: log,
 		rooms: newCache[room](remembered), roles: newCache[string](remembered), threads: newCache[bool](remembered), dms: newCache[string](remembered),
-		closed: newCache[time.Time](remembered), hinted: newCache[struct{}](remembered), told: newCache[time.Time](remembered), bare: newCache[struct{}](remembered), keys: newCache[key](remembered), parents: newCache[string](remembered),
-		people:  intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
-		crowds:  intake.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
-		telling: make(chan struct{}, 1), following: make(chan struct{}, followMost), seen: newCache[struct{}](seenMost), barred: newCache[refusal](remembered), slow: newCache[time.Time](remembered),
+		dmsClosed: newCache[time.Time](remembered), hints: newCache[struct{}](remembered), warned: newCache[time.Time](remembered), cleared: newCache[struct{}](remembered), keys: newCache[key](remembered), parents: newCache[string](remembered),
+		personLimit:  intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
+		channelLimit: intake.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
+		reporting:    make(chan struct{}, 1), following: make(chan struct{}, followMost), seen: newCache[struct{}](seenMost), barred: newCache[refusal](remembered), slow: newCache[time.Time](remembered),
 	}
-	a.rest = client{asks, a}
+	a.rest = client{api, a}
 	return a, nil
 }
 
@@ -177,45 +177,45 @@ func (a *Adapter) Name() string { return Name }
 // done. An error means that there is no point in going on: a token that is not
 // accepted, an address that is in use.
 func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
-	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	drain, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	panicked := func(v any) { a.log.Error("panic", "value", v, "stack", string(debug.Stack())) }
-	running, stop := context.WithCancelCause(ctx)
+	run, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	a.service, a.asking, a.running = service, asking, running
-	a.asks = intake.NewQueue(askWorkers, panicked)
-	a.shows = intake.NewQueue(showWorkers, panicked)
-	a.out = true
+	a.service, a.drainCtx, a.runCtx = service, drain, run
+	a.requests = intake.NewQueue(askWorkers, panicked)
+	a.answers = intake.NewQueue(showWorkers, panicked)
+	a.reportedAway = true
 
 	connected := make(chan struct{})
 	a.connected = sync.OnceFunc(func() { close(connected) })
 	var group sync.WaitGroup
 	group.Go(func() {
-		a.registered(running, stop)
+		a.registered(run, stop)
 		select {
 		case <-connected:
-			a.greet(running)
-		case <-running.Done():
+			a.greet(run)
+		case <-run.Done():
 		}
 	})
-	group.Go(func() { a.servers(running) })
+	group.Go(func() { a.servers(run) })
 	var err error
 	if a.cfg.Listen != "" {
-		err = a.serve(running)
+		err = a.serve(run)
 	} else {
-		err = a.connect(running)
+		err = a.connect(run)
 	}
 	stop(nil)
 	group.Wait()
 
 	// Requests that were taken are answered.
 	defer time.AfterFunc(drainFor, cancel).Stop()
-	a.asks.Close()
-	a.shows.Close()
+	a.requests.Close()
+	a.answers.Close()
 	cancel()
 	a.rest.Close()
 	if err == nil && ctx.Err() == nil {
-		err = context.Cause(running)
+		err = context.Cause(run)
 	}
 	if errors.Is(err, context.Canceled) {
 		err = nil
@@ -275,11 +275,11 @@ func (a *Adapter) connect(ctx context.Context) error {
 		},
 		Intents: a.intents(), Message: a.readMessage, Changed: a.changed,
 		Connected: func(bool) { // before anything is asked that comes after it
-			a.telling <- struct{}{}
+			a.reporting <- struct{}{}
 			if whole(g.Status()) {
 				a.back(ctx)
 			}
-			<-a.telling
+			<-a.reporting
 			a.connected()
 			if a.cfg.Ready != nil {
 				a.cfg.Ready("")
@@ -320,9 +320,9 @@ func (a *Adapter) serve(ctx context.Context) error {
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	a.telling <- struct{}{}
+	a.reporting <- struct{}{}
 	a.back(ctx)
-	<-a.telling
+	<-a.reporting
 	var group sync.WaitGroup
 	defer group.Wait()
 	group.Go(func() { a.probe(ctx) })

@@ -46,14 +46,14 @@ func (a *Adapter) probe(ctx context.Context) {
 // look looks again and again whether Discord is away or back, until ctx is done.
 func (a *Adapter) look(ctx context.Context, every time.Duration, look func() (away, back bool)) {
 	for pause(ctx, every); ctx.Err() == nil; pause(ctx, every) {
-		a.telling <- struct{}{}
+		a.reporting <- struct{}{}
 		switch away, back := look(); {
 		case away:
 			a.away(ctx)
-		case a.out && back:
+		case a.reportedAway && back:
 			a.back(ctx)
 		}
-		<-a.telling
+		<-a.reporting
 	}
 }
 
@@ -68,22 +68,22 @@ func unreachable(err error) bool {
 	return s == http.StatusOK || s >= http.StatusInternalServerError
 }
 
-// away tells the service that Discord cannot be reached. The caller holds a.telling.
+// away tells the service that Discord cannot be reached. The caller holds a.reporting.
 func (a *Adapter) away(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // it is we who leave
 	}
-	a.out = true
+	a.reportedAway = true
 	if err := a.service.Away(ctx, Name); err != nil && ctx.Err() == nil {
 		a.log.Error("storing an outage failed, will retry", "error", err)
 	}
 }
 
-// back tells the service that Discord can be reached. The caller holds a.telling.
+// back tells the service that Discord can be reached. The caller holds a.reporting.
 func (a *Adapter) back(ctx context.Context) {
 	if err := tried(ctx, func() error { return a.service.Back(ctx, Name) }); err != nil {
 		a.log.Error("storing the end of an outage failed, will retry", "error", err)
 		return
 	}
-	a.out = false
+	a.reportedAway = false
 }

@@ -37,7 +37,7 @@ func newCache[T any](size int) *cache[T] {
 
 // once reports whether it is called with this hint for the first time.
 func (a *Adapter) once(what string) bool {
-	said, _ := a.hinted.ContainsOrAdd(what, struct{}{})
+	said, _ := a.hints.ContainsOrAdd(what, struct{}{})
 	return !said
 }
 

@@ -319,9 +319,9 @@ func (a *Adapter) changed(event string, data json.RawMessage) {
 
 // reached has the posts shown that wait for a channel.
 func (a *Adapter) reached(channel string) {
-	ctx, cancel := context.WithTimeout(a.running, shortly)
+	ctx, cancel := context.WithTimeout(a.runCtx, shortly)
 	defer cancel()
-	if err := a.service.Reached(ctx, match.Room{Platform: Name, Channel: channel}); err != nil && a.running.Err() == nil {
+	if err := a.service.Reached(ctx, match.Room{Platform: Name, Channel: channel}); err != nil && a.runCtx.Err() == nil {
 		a.log.Warn("waiting posts not resumed, they wait for the next command", "channel", channel, "error", err)
 	}
 }
@@ -344,9 +344,9 @@ func final(err error) bool {
 	return errors.As(err, &refused) && !isAmbiguous(err) && refused.Status != http.StatusUnauthorized
 }
 
-// because keeps with the refusal of a message why it was not shown, as Deliver gives it, and
+// keepReason keeps with the refusal of a message why it was not shown, as Deliver gives it, and
 // returns that.
-func (a *Adapter) because(channel string, why error) error {
+func (a *Adapter) keepReason(channel string, why error) error {
 	for _, key := range []string{lockedKey(channel), a.barredKey(channel, writes), a.barredKey(channel, attaches)} {
 		if r, ok := a.barred.Get(key); ok {
 			a.barred.Remove(key)
@@ -360,10 +360,10 @@ func (a *Adapter) because(channel string, why error) error {
 	return why
 }
 
-// shut returns why the channel takes no message, if that is known without another
-// request. Discord does not report over HTTP that a thread was opened again: shut looks
+// refusedBefore returns why the channel takes no message, if that is known without another
+// request. Discord does not report over HTTP that a thread was opened again: refusedBefore looks
 // now and then.
-func (d *delivery) shut(ctx context.Context) error {
+func (d *delivery) refusedBefore(ctx context.Context) error {
 	a, channel := d.a, d.at.channel
 	d.locked = false
 	err := a.barredFrom(channel, writes)
@@ -426,5 +426,5 @@ func (a *Adapter) refusedBy(ctx context.Context, err error, channel string, thre
 			missing = m
 		}
 	}
-	return a.because(channel, outboxError(err, strings.Join(missing, ", ")))
+	return a.keepReason(channel, outboxError(err, strings.Join(missing, ", ")))
 }

@@ -110,7 +110,7 @@ func (a *Adapter) tells(ctx context.Context, channel string, by time.Time, c con
 		return nil
 	}
 	m.Components, m.Flags = nil, m.Flags&^rest.Ephemeral
-	ctx, cancel := context.WithTimeout(a.running, followFor)
+	ctx, cancel := context.WithTimeout(a.runCtx, followFor)
 	defer cancel()
 	for try := 0; try < followTries && ctx.Err() == nil; try++ {
 		began := time.Now()

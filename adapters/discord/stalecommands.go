@@ -29,17 +29,17 @@ func (a *Adapter) removeStaleCommands(in interaction.Interaction) {
 	if guild == "" || guild == a.cfg.Guild || !a.once("commands "+guild) {
 		return
 	}
-	err := a.asks.Go("commands "+guild, func() {
-		ctx, cancel := context.WithTimeout(a.asking, shortly)
+	err := a.requests.Go("commands "+guild, func() {
+		ctx, cancel := context.WithTimeout(a.drainCtx, shortly)
 		defer cancel()
 		if _, err := a.rest.PutCommands(ctx, guild, []command{}); err != nil {
 			a.log.Debug("commands of one server not removed, will retry", "guild", guild, "error", err)
-			a.hinted.Remove("commands " + guild)
+			a.hints.Remove("commands " + guild)
 			return
 		}
 		a.log.Info("commands of one server removed, no longer registered there", "guild", guild)
 	})
 	if err != nil {
-		a.hinted.Remove("commands " + guild)
+		a.hints.Remove("commands " + guild)
 	}
 }

@@ -110,7 +110,7 @@ func (a *Adapter) takeMessage(m message) {
 	if known, _ := a.seen.ContainsOrAdd("message "+m.ID, struct{}{}); known {
 		return
 	}
-	if a.asks.Go("channel "+m.Channel, func() { a.handleMessage(a.asking, m) }) != nil {
+	if a.requests.Go("channel "+m.Channel, func() { a.handleMessage(a.drainCtx, m) }) != nil {
 		a.log.Warn("too much at once, message ignored", "message", m.ID)
 	}
 }
@@ -194,10 +194,10 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 // person stands, so that a burst of messages gets one.
 func (a *Adapter) trouble(ctx context.Context, r bot.Request, english string) bot.Answer {
 	key, now := r.Who.ID+" "+english, time.Now()
-	if until, ok := a.told.Get(key); ok && now.Before(until) {
+	if until, ok := a.warned.Get(key); ok && now.Before(until) {
 		return bot.Answer{}
 	}
-	a.told.Add(key, now.Add(repliesFor))
+	a.warned.Add(key, now.Add(repliesFor))
 	lang, _, err := a.service.Here(ctx, r)
 	if err != nil {
 		a.log.Debug("language of a reply not found", "request", r.ID, "error", err)
