@@ -57,10 +57,7 @@ func decode(data []byte) (text []byte, from encoding.Encoding, assumed rules.Say
 	}
 	looks := looksLike(sampled(data))
 	text = decoded(text, data, looks.encoding)
-	switch {
-	case strings.EqualFold(name, looks.name): // but without the bracket with which a record begins
-		return text, looks.encoding, rules.Saying{}
-	case name == "":
+	if name == "" {
 		return text, looks.encoding, says("the record does not name its encoding: it is read as {0}", looks.name)
 	}
 	return text, looks.encoding, says("the record is not in the encoding {0} that it names: it is read as {1}", cut(name, 20), looks.name)

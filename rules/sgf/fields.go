@@ -45,7 +45,7 @@ func readFields(ru string) (f fields, odd []rules.Saying) {
 	f = fields{}
 	var unknown, twice, missing []string
 	rest := func(text string) {
-		if text = strings.Trim(text, " ,;"); text != "" && len(unknown) < maxSpellings {
+		if text = strings.Trim(text, " ,;"); text != "" && len(unknown) < maxPassed {
 			unknown = append(unknown, cut(text, 20))
 		}
 	}

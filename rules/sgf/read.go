@@ -19,17 +19,16 @@ import (
 // looks like, of Shift_JIS, EUC-JP, GB18030, Big5, EUC-KR, Windows-1251, KOI8-R and
 // Windows-1252.
 //
-// Read forgives without a word: text before the record in which nothing looks like one, a byte
-// order mark, any line breaks, small letters in the names of properties, a missing GM (another
-// than 1 is an error), FF, CA, SZ (19), KM (0) and RU, information and setup in any node
-// before the first turn, a pass as [] or [tt]. HA[1] is no handicap. Handicap stones that the
+// Read forgives without a word: a byte order mark, any line breaks, small letters in the names of
+// properties, a missing GM (another than 1 is an error), FF, CA, SZ (19), KM (0) and RU, information
+// and setup in any node before the first turn, a pass as [] or [tt]. HA[1] is no handicap. Handicap stones that the
 // record plays instead of setting them up, as Black's turns in a row, are setup.
 //
-// All else that it has to guess is in [Record.Repairs]: where the record begins, the encoding,
-// properties by another name, komi in words or the units of a server, handicap stones that
+// All else that it has to guess or passes over is in [Record.Repairs]: text outside of values, unknown
+// properties, the encoding, the headers of Sina, komi in words or the units of a server, handicap stones that
 // are not those of HA, or that are nowhere, stones that cannot be where they are set up, or
-// are set up after moves, turns that are spelled out, points in the coordinates of players, two
-// turns in one node, an end before the brackets close. Where it cannot read a turn, or the position before
+// are set up after moves, turns that are spelled out, two turns in one node, an end before the
+// brackets close. Where it cannot read a turn, or the position before
 // it lacks a stone, it stops; see [Record.Stopped].
 //
 // The first turn decides who moves first, before it PL.
@@ -42,26 +41,24 @@ func Read(r io.Reader) (*Record, error) {
 		return nil, err
 	}
 	text, from, assumed := decode(data)
-	text, escaped := unescaped(text)
-	text, quoted := unquoted(text)
+	rd := reader{}
+	if assumed.Text != "" {
+		rd.repair(0, assumed)
+	}
+	if from != nil && len(data) <= maxGuarded && swallowed.Match(text) {
+		if whole := decoded(nil, guarded(data, from), from); !swallowed.Match(whole) {
+			text = whole
+			rd.repair(0, says("some characters of the record are cut in two"))
+		}
+	}
 	line, repairs, after, err := parse(text)
 	if errors.Is(err, ErrNoRecord) {
 		return nil, foreignFormat(text)
 	}
-	if from != nil && len(data) <= maxGuarded && (err != nil || slices.ContainsFunc(repairs, Repair.inText) || swallowed.Match(text)) {
-		whole := decoded(nil, guarded(data, from), from)
-		if l, r, a, e := parse(whole); e == nil && !slices.ContainsFunc(r, Repair.inText) && !swallowed.Match(whole) {
-			line, repairs, after, err = l, append(r, Repair{What: says("some characters of the record are cut in two")}), a, nil
-		}
-	}
 	if err != nil {
 		return nil, err
 	}
-	line, another := firstGame(line)
-	if another {
-		repairs = append(repairs, Repair{What: says(cutShort)})
-	}
-	rd := reader{line: line}
+	rd.line = line
 	for _, n := range line {
 		for _, v := range n {
 			if len(v.name) > 1 {
@@ -69,44 +66,18 @@ func Read(r io.Reader) (*Record, error) {
 			}
 		}
 	}
-	if assumed.Text != "" {
-		rd.repair(0, assumed)
-	}
-	for _, r := range slices.Concat(escaped, quoted, repairs) {
-		rd.repair(r.Move, r.What)
-	}
+	rd.rec.Repairs = append(rd.rec.Repairs, repairs...)
 	if err := rd.read(); err != nil {
 		return nil, err
 	}
 	rd.rec.Repairs = folded(rd.rec.Repairs)
-	rd.rec.More = another || holdsGame(after)
+	rd.rec.More = begin(after) >= 0
 	return &rd.rec, nil
 }
 
 // swallowed matches a property within a value: a character that was cut in two may have taken the bracket
 // before it.
 var swallowed = regexp.MustCompile(`\[(?:[^\]\\]|\\.)*[A-Z]{1,2}\[`)
-
-// heads are the properties of which a node that begins a game has several.
-var heads = strings.Fields("AP DT EV GM HA KM PB PW RE RU SZ")
-
-// firstGame cuts a line where another game begins that lacks its bracket, or follows one that
-// lacks its last: after a turn, at a node of its own with the head of a game, that tells again
-// whether this is Go or how large the board is.
-func firstGame(line []node) (game []node, another bool) {
-	turns := false
-	for i, n := range line {
-		if turns && n.has("GM", "SZ") && !n.has("B", "W", "TB", "TW", "XT", "XD", "XS") {
-			said := slices.DeleteFunc(slices.Clone(heads), func(name string) bool { return !n.has(name) })
-			again := func(before node) bool { return n.has("GM") && before.has("GM") || n.has("SZ") && before.has("SZ") }
-			if len(said) > 1 && slices.ContainsFunc(line[:i], again) {
-				return line[:i], true
-			}
-		}
-		turns = turns || n.has("B", "W")
-	}
-	return line, false
-}
 
 // formats are how files of other formats begin.
 var formats = []struct{ begins, name string }{
@@ -116,7 +87,7 @@ var formats = []struct{ begins, name string }{
 // foreignFormat returns the error for a text without a record.
 func foreignFormat(text []byte) error {
 	for _, f := range formats {
-		if bytes.HasPrefix(trim(text), []byte(f.begins)) {
+		if bytes.HasPrefix(bytes.TrimLeft(text, space), []byte(f.begins)) {
 			return says("it is a file in the format {0}, and only SGF is read", f.name)
 		}
 	}
@@ -360,7 +331,7 @@ func (rd *reader) headers() {
 		}
 	}
 	if read != nil {
-		rd.repair(0, says(otherNames, strings.Join(read, ", ")))
+		rd.repair(0, says("other names of properties are understood: {0}", strings.Join(read, ", ")))
 	}
 }
 
@@ -435,6 +406,9 @@ func (rd *reader) node(n node) error {
 		} else if err := rd.edited(n); err != nil {
 			return err
 		}
+	}
+	if rd.move() > 0 && n.has("GM", "SZ") && !n.has("B", "W") {
+		rd.repair(rd.move(), says("the head of a game stands after the first move: another game may begin there"))
 	}
 	turns := 0
 	for _, v := range n {
