@@ -19,9 +19,10 @@ func TestDrawings(t *testing.T) {
 	for name, x := range map[string]struct{ drawing, want string }{
 		"a record":                 {record, ""},
 		"in a code block":          {"```sgf\n" + record + "\n```", ""},
-		"in a quotation":           {"> (;SZ[9]\n> ;B[ee];W[gc]\n> ;B[cc])\n", "is quoted"},
+		"a diagram in a block":     {"```\n.X.\nXO.\n```", ""},
+		"in a quotation":           {"> (;SZ[9]\n> ;B[ee];W[gc]\n> ;B[cc])\n", "text between values"},
 		"after words":              {"my game (;-) from today: " + record + " what do you think?", "text before the record"},
-		"without its bracket":      {"SZ[9];B[ee];W[gc];B[cc])", "does not begin with a bracket"},
+		"without its bracket":      {"SZ[9];B[ee];W[gc];B[cc])", "one begins with"},
 		"in Shift_JIS":             {sjis, "Shift_JIS"},
 		"as long as it may be":     {long, ""},
 		"longer than it may be":    {long + strings.Repeat(" ", 40), "at most 2 MB"},

@@ -2,6 +2,7 @@ package match
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot/text"
@@ -18,14 +19,18 @@ const MaxDiagram = 2 << 20
 // maxGuessed is how many guesses are told one by one.
 const maxGuessed = 5
 
+// fence matches the marks of a code block around a text.
+var fence = regexp.MustCompile("^\\s*```\\w*\\s|```\\s*$")
+
 // drawn reads what somebody drew: a diagram, or a record, perhaps within other text.
 func drawn(drawing string) (*sgf.Record, error) {
+	drawing = fence.ReplaceAllString(drawing, "")
 	rec, err := sgf.Diagram(text.Typed(drawing, true))
 	if err == nil {
 		return rec, nil
 	}
 	rec, e := sgf.Read(strings.NewReader(drawing))
-	if errors.Is(e, sgf.ErrNoRecord) && !strings.HasPrefix(strings.TrimSpace(drawing), "(") {
+	if errors.Is(e, sgf.ErrNoRecord) && !strings.HasPrefix(strings.TrimSpace(drawing), "(") && !strings.Contains(drawing, "]") {
 		return nil, err
 	}
 	return rec, e

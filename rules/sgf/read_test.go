@@ -285,15 +285,15 @@ func TestMore(t *testing.T) {
 // Every error is one line that says what is wrong.
 func TestUnreadableRecords(t *testing.T) {
 	for record, want := range map[string]string{
-		"":                             "there is no game record in it",
-		"hello (world)":                "there is no game record in it",
+		"":                             "there is no game record in it: one begins with “(;” and a property",
+		"hello (world)":                "there is no game record in it: one begins with “(;” and a property",
 		"\\[GAMEBLACKNAME=x\\]\nSTO 0": "it is a file in the format GIB, and only SGF is read",
 		"\\HS\n\\HE\nSTO 0 2 1 15 3":   "it is a file in the format GIB, and only SGF is read",
-		"I played B[ee] and PB[x]":     "there is no game record in it",
-		"a list; PB[x]":                "there is no game record in it",
-		"hello (;-)":                   "there is no game record in it",
-		"hello (;-( and (;-)":          "there is no game record in it",
-		"(; B W )":                     "there is no game record in it",
+		"I played B[ee] and PB[x]":     "there is no game record in it: one begins with “(;” and a property",
+		"a list; PB[x]":                "there is no game record in it: one begins with “(;” and a property",
+		"hello (;-)":                   "there is no game record in it: one begins with “(;” and a property",
+		"hello (;-( and (;-)":          "there is no game record in it: one begins with “(;” and a property",
+		"(; B W )":                     "there is no game record in it: one begins with “(;” and a property",
 		"(;":                           "the record ends before its first move",
 		"(;AP[Halfpoint]KM[6.3])":      "KM[6.3]: 6.3 is not a multiple of ½",
 		"(;GM[2])":                     "GM[2] is another game than Go",

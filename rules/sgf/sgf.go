@@ -61,7 +61,7 @@ var (
 
 // Errors of Read for what is no record.
 var (
-	ErrNoRecord = errors.New("there is no game record in it")
+	ErrNoRecord = errors.New("there is no game record in it: one begins with “(;” and a property")
 	ErrCutShort = errors.New("the record ends before its first move")
 )
 
