@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -110,6 +111,80 @@ func benchmarkTurns(b *testing.B, pages int) {
 	b.ReportMetric(float64(tookCPU.Microseconds())/1000/float64(b.N), "cpu-ms/turn")
 	b.ReportMetric(float64(b.N)/took.Seconds(), "turns/s")
 	b.ReportMetric(float64(drops.Load()), "drops")
+}
+
+// BenchmarkTurnInACrowdedRoom compares the processor time of a turn through the page, in
+// a room of 200 games and in one of 20, by turns in one run. One iteration is 40 turns
+// in each, played in all games in turn.
+//
+//	go test -tags goolm ./adapters/web -run - -bench CrowdedRoom -benchtime 100x
+func BenchmarkTurnInACrowdedRoom(b *testing.B) {
+	for _, numbered := range []bool{true, false} {
+		b.Run(fmt.Sprintf("numbered=%t", numbered), func(b *testing.B) {
+			const turns = 40
+			few, many := newCrowd(b, 20), newCrowd(b, 200)
+			for _, c := range []*crowd{few, many} {
+				c.play(400, numbered) // the caches are filled
+				c.spent = nil
+			}
+			for b.Loop() {
+				few.play(turns, numbered)
+				many.play(turns, numbered)
+			}
+			// Medians, because now and then a checkpoint or the collector has its turn.
+			b.ReportMetric(few.median()/turns, "few-cpu-ms/turn")
+			b.ReportMetric(many.median()/turns, "many-cpu-ms/turn")
+			b.ReportMetric(many.median()/few.median(), "many/few")
+		})
+	}
+}
+
+// A crowd plays games in one room, two people in each.
+type crowd struct {
+	b            *testing.B
+	url          string
+	games        int
+	turns, asked int
+	spent        []time.Duration
+}
+
+func newCrowd(b *testing.B, games int) *crowd {
+	_, url, _ := openBot(b, openStore(b, newFile(b)))
+	c := &crowd{b: b, url: url, games: games}
+	for g := range games {
+		c.say(2*g, "/new two-button 19x19")
+		c.say(2*g+1, fmt.Sprint("/join game:", g+1))
+	}
+	return c
+}
+
+func (c *crowd) say(person int, text string) {
+	c.asked++
+	if a := post(c.b, c.url, submission{ID: id(c.asked), Seat: fmt.Sprint("name:P", person), Text: text}); a.Private {
+		c.b.Fatalf("%s: %s", text, a.Message.Text)
+	}
+}
+
+// play makes n turns, with or without the number of the game.
+func (c *crowd) play(n int, numbered bool) {
+	begin := cpu()
+	for range n {
+		game, turn := c.turns%c.games, c.turns/c.games
+		// Two colours in turn on columns of their own, so that nothing is captured.
+		text := fmt.Sprintf("/place %c%d", "ABCDEFGHJKLMNOPQRS"[turn%18], turn/18+1)
+		if numbered {
+			text += fmt.Sprint(" game:", game+1)
+		}
+		c.say(2*game+turn%2, text)
+		c.turns++
+	}
+	c.spent = append(c.spent, cpu()-begin)
+}
+
+// median returns the median of what the plays took, in milliseconds.
+func (c *crowd) median() float64 {
+	slices.Sort(c.spent)
+	return c.spent[len(c.spent)/2].Seconds() * 1000
 }
 
 // cpu returns the processor time that this process has used.

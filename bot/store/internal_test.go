@@ -96,7 +96,7 @@ func TestQueriesUseIndices(t *testing.T) {
 		use   string
 	}{
 		"going on here":      {bot.Query{Where: here, States: going}, "game_channel_state"},
-		"mine here":          {bot.Query{Where: here, Player: "p", States: going}, "game_channel_state"},
+		"mine here":          {bot.Query{Where: here, Player: "p", States: going}, "game_white"},
 		"mine":               {bot.Query{Player: "p"}, "game_white"},
 		"mine, going on":     {bot.Query{Player: "p", States: going}, "game_white"},
 		"of a thread":        {bot.Query{Where: match.Room{Platform: "web", Channel: "c", Thread: "t"}}, "game_channel_thread"},
