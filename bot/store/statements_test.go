@@ -2,7 +2,11 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"reflect"
 	"testing"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // memory returns a store in memory, which is closed at the end of the test.
@@ -48,4 +52,36 @@ func PagesInUse(t testing.TB, s *Store) (n int) {
 		t.Fatal(size, err)
 	}
 	return n
+}
+
+// Prepared returns the texts that the connections of a store have prepared and kept, and
+// how often SQLite has prepared each again by itself.
+func Prepared(t testing.TB, s *Store) map[string]int {
+	t.Helper()
+	again := map[string]int{}
+	for _, db := range []*sql.DB{s.read, s.write} {
+		c, err := db.Conn(context.WithoutCancel(t.Context()))
+		must(t, err)
+		must(t, c.Raw(func(c any) error {
+			for text, stmt := range c.(*preparingConn).free {
+				again[text] += reprepared(stmt)
+			}
+			return nil
+		}))
+		must(t, c.Close())
+	}
+	return again
+}
+
+// reprepared asks SQLite, by the handles that the driver hides, how often it has prepared
+// a statement again.
+func reprepared(stmt preparedStmt) int {
+	hidden := func(v reflect.Value, name string) reflect.Value {
+		f := v.Elem().FieldByName(name)
+		return reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem()
+	}
+	v := reflect.ValueOf(stmt)
+	n := reflect.ValueOf(sqlite3.Xsqlite3_stmt_status).Call([]reflect.Value{hidden(hidden(v, "c"), "tls"), hidden(v, "pstmt"),
+		reflect.ValueOf(int32(sqlite3.SQLITE_STMTSTATUS_REPREPARE)), reflect.ValueOf(int32(0))})
+	return int(n[0].Int())
 }

@@ -47,7 +47,14 @@ func TestFile(t *testing.T) {
 func TestMemory(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Storage {
 		s := open(t, store.Memory)
-		t.Cleanup(func() { reimported(t, s) })
+		t.Cleanup(func() {
+			for text, n := range store.Prepared(t, s) {
+				if n > 0 {
+					t.Errorf("SQLite prepared this %d times again:\n%s", n, text)
+				}
+			}
+			reimported(t, s)
+		})
 		return s
 	})
 }

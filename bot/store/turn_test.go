@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -18,8 +19,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
-// A turn should not cross the database more often than it must. Whoever makes it
-// cheaper lowers these numbers; whoever raises them should know why.
+// A turn should not cross the database more often than it must, and prepares nothing that
+// a turn before it has prepared. Whoever makes it cheaper lowers these numbers; whoever
+// raises them should know why.
 const (
 	statementsOfATurn = 12 // until its board is shown and settled
 	writesOfATurn     = 7  // of these in its commit and the settling
@@ -50,12 +52,18 @@ func TestStatementsOfATurn(t *testing.T) {
 		}
 		ask("ada", "new", map[string]string{"rules": "two-button", "size": "19x19"})
 		ask("bob", "join", nil)
+		var prepared map[string]int
 		for turn := range 6 {
 			ran.clear()
 			ask([]string{"ada", "bob"}[turn%2], "place", map[string]string{"at": fmt.Sprint("D", turn+4)})
 			all := ran.clear()
+			before := prepared
+			prepared = store.Prepared(t, s)
 			if turn < 2 { // reads what later turns remember
 				continue
+			}
+			if !maps.Equal(prepared, before) {
+				t.Errorf("turn %d has prepared statements: before and after,\n%v\n%v", turn, before, prepared)
 			}
 			writes := 0
 			for _, text := range all {
