@@ -6,12 +6,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // BenchmarkTurns plays a hundred games on 19×19 in one room, on a database file,
@@ -122,21 +126,79 @@ func BenchmarkTurnInACrowdedRoom(b *testing.B) {
 	for _, numbered := range []bool{true, false} {
 		b.Run(fmt.Sprintf("numbered=%t", numbered), func(b *testing.B) {
 			const turns = 40
-			few, many := newCrowd(b, 20), newCrowd(b, 200)
-			for _, c := range []*crowd{few, many} {
-				c.play(400, numbered) // the caches are filled
-				c.spent = nil
+			crowds := [2]*crowd{}
+			for i, games := range []int{20, 200} {
+				_, url, _ := openBot(b, openStore(b, newFile(b)))
+				crowds[i] = &crowd{b: b, url: url}
+				crowds[i].join(games)
+				crowds[i].play(400, numbered) // the caches are filled
 			}
+			var spent [2][]time.Duration
 			for b.Loop() {
-				few.play(turns, numbered)
-				many.play(turns, numbered)
+				for i, c := range crowds {
+					begin := cpu()
+					c.play(turns, numbered)
+					spent[i] = append(spent[i], cpu()-begin)
+				}
 			}
 			// Medians, because now and then a checkpoint or the collector has its turn.
-			b.ReportMetric(few.median()/turns, "few-cpu-ms/turn")
-			b.ReportMetric(many.median()/turns, "many-cpu-ms/turn")
-			b.ReportMetric(many.median()/few.median(), "many/few")
+			few, many := median(spent[0]), median(spent[1])
+			b.ReportMetric(few.Seconds()*1000/turns, "few-cpu-ms/turn")
+			b.ReportMetric(many.Seconds()*1000/turns, "many-cpu-ms/turn")
+			b.ReportMetric(float64(many)/float64(few), "many/few")
 		})
 	}
+}
+
+// BenchmarkTurnBesideExports compares the median time of a turn through the page while
+// eight people ask for all that is stored about them, again and again, with that of a
+// turn alone, by turns in one run. One iteration is 40 turns of each.
+//
+//	go test -tags goolm ./adapters/web -run - -bench BesideExports -benchtime 20x
+func BenchmarkTurnBesideExports(b *testing.B) {
+	const exporters = 8
+	st := openStore(b, newFile(b))
+	_, url, _ := openBot(b, st)
+	c := &crowd{b: b, url: url}
+	c.join(20)
+	for i := range 10_000 { // what the exporters have said
+		name := fmt.Sprint("P", i%exporters)
+		if _, err := st.Append(b.Context(), outbox.Message{Key: fmt.Sprint("said:", i), Room: channel, At: time.Now(), From: name, Text: "hello, everybody"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var asked atomic.Int64
+	export := func(stop <-chan struct{}, who int) {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				seat := fmt.Sprint("name:P", who)
+				s := fmt.Sprintf(`{"id":%q,"seat":%q,"text":"/privacy what:export"}`, id(1_000_000+int(asked.Add(1))), seat)
+				if resp, body := ask(b, url, s, "Cookie", browserFor(seat).String()); resp.StatusCode != http.StatusOK || !strings.Contains(body, ".json") {
+					b.Error(resp.Status, body)
+					return
+				}
+			}
+		}
+	}
+	var alone, beside []time.Duration
+	for b.Loop() {
+		alone = append(alone, c.play(40, true)...)
+		stop := make(chan struct{})
+		var exports sync.WaitGroup
+		for who := range exporters {
+			exports.Go(func() { export(stop, who) })
+		}
+		beside = append(beside, c.play(40, true)...)
+		close(stop)
+		exports.Wait()
+	}
+	b.ReportMetric(float64(asked.Load()), "exports")
+	b.ReportMetric(median(alone).Seconds()*1000, "alone-ms/turn")
+	b.ReportMetric(median(beside).Seconds()*1000, "beside-ms/turn")
+	b.ReportMetric(float64(median(beside))/float64(median(alone)), "beside/alone")
 }
 
 // A crowd plays games in one room, two people in each.
@@ -145,17 +207,15 @@ type crowd struct {
 	url          string
 	games        int
 	turns, asked int
-	spent        []time.Duration
 }
 
-func newCrowd(b *testing.B, games int) *crowd {
-	_, url, _ := openBot(b, openStore(b, newFile(b)))
-	c := &crowd{b: b, url: url, games: games}
+// join has the games opened and joined.
+func (c *crowd) join(games int) {
+	c.games = games
 	for g := range games {
 		c.say(2*g, "/new two-button 19x19")
 		c.say(2*g+1, fmt.Sprint("/join game:", g+1))
 	}
-	return c
 }
 
 func (c *crowd) say(person int, text string) {
@@ -165,9 +225,8 @@ func (c *crowd) say(person int, text string) {
 	}
 }
 
-// play makes n turns, with or without the number of the game.
-func (c *crowd) play(n int, numbered bool) {
-	begin := cpu()
+// play makes n turns, with or without the number of the game, and returns how long each took.
+func (c *crowd) play(n int, numbered bool) (took []time.Duration) {
 	for range n {
 		game, turn := c.turns%c.games, c.turns/c.games
 		// Two colours in turn on columns of their own, so that nothing is captured.
@@ -175,16 +234,17 @@ func (c *crowd) play(n int, numbered bool) {
 		if numbered {
 			text += fmt.Sprint(" game:", game+1)
 		}
+		begin := time.Now()
 		c.say(2*game+turn%2, text)
+		took = append(took, time.Since(begin))
 		c.turns++
 	}
-	c.spent = append(c.spent, cpu()-begin)
+	return took
 }
 
-// median returns the median of what the plays took, in milliseconds.
-func (c *crowd) median() float64 {
-	slices.Sort(c.spent)
-	return c.spent[len(c.spent)/2].Seconds() * 1000
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
 }
 
 // cpu returns the processor time that this process has used.
