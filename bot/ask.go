@@ -137,7 +137,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 	}
 	in := &task{req: r, h: h, localizer: s, games: games, Input: match.Input{
 		Request: match.Request{ID: r.ID, Command: r.Command, Args: r.Args, Where: r.Where, Reply: r.Reply, Moderator: r.moderates(r.Command)},
-		Kind:    h.kind, Seated: h.seated, Alone: r.Alone, By: s.by, Match: m, Now: when(r, now).Truncate(time.Millisecond),
+		Alone:   r.Alone, By: s.by, Match: m, Now: when(r, now).Truncate(time.Millisecond),
 	}}
 	var step match.Step
 	if refusal != nil {
@@ -279,11 +279,10 @@ type task struct {
 
 // decide decides what the request changes.
 func (in *task) decide() match.Step {
-	what := in.h.change
 	if in.h.prefer != nil {
-		what = func(*match.Input) match.Step { return in.h.prefer(in) }
+		return match.DecideSettings(&in.Input, func(*match.Input) match.Step { return in.h.prefer(in) })
 	}
-	return match.Decide(&in.Input, what)
+	return match.Decide(&in.Input)
 }
 
 // agreesToRematch reports whether the request may open a game because another player

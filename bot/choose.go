@@ -91,7 +91,7 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonI
 			return ms[0], games, nil, nil // whose board was shown last
 		case len(ms) == 1:
 			return ms[0], games, nil, nil
-		case len(ms) > 1 && h.toMove && i == 1: // they play in all of them
+		case len(ms) > 1 && match.Commands[h.Name].ToMove && i == 1: // they play in all of them
 			return refuse(say("not.your.turn.any"))
 		case len(ms) > 1:
 			return match.Match{}, 0, which(ms, r, by), nil
@@ -124,7 +124,7 @@ func candidates(h handler, by match.PersonID) []func(match.Match) bool {
 		}
 	case h.Name == "decline":
 		return []func(match.Match) bool{func(m match.Match) bool { return mine(m) || m.State == match.Open && m.Invited == by }, every}
-	case h.toMove:
+	case match.Commands[h.Name].ToMove:
 		return []func(match.Match) bool{func(m match.Match) bool { return m.ToMove == by }, mine, every}
 	}
 	return []func(match.Match) bool{mine, every}
@@ -173,7 +173,7 @@ func (b *Bot) able(ctx context.Context, ms []match.Match, h handler, by match.Pe
 func (b *Bot) can(ctx context.Context, m match.Match, h handler, by match.PersonID) (bool, error) {
 	is, known := stateOf[h.Name]
 	if !known {
-		return !h.seated || m.State != match.Open, nil
+		return !match.Commands[h.Name].Seated || m.State != match.Open, nil
 	}
 	p, err := b.position(ctx, m, m.Seq)
 	if errors.Is(err, errNotReplayed) {

@@ -8,7 +8,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
-	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // game is the option by which every command about a game can name it.
@@ -17,14 +16,10 @@ var gameOption = Option{Name: "game", Summary: "The number of the game, if you h
 // shareOption shows the answer to a question to everybody.
 var shareOption = Option{Name: "share", Summary: "Let everybody here see the answer", Type: BoolOption}
 
-// A handler carries out a command. A change is a pure function that returns a step. A
-// question only reads.
+// A handler carries out a command. A command without functions changes a game, as package
+// match decides. A question only reads.
 type handler struct {
 	Command
-	kind     rules.Kind // of the turn, for commands that are one
-	toMove   bool       // of several games the command means the one in which it is the person's turn
-	seated   bool       // only for the players of the game, while it is played
-	change   match.Change
 	prefer   func(in *task) match.Step // changes what a person or a room has chosen, and no game
 	question func(q *question) Answer
 	changes  string                                                                    // the option with which a question is a change
@@ -92,17 +87,17 @@ func listHandlers() []handler {
 			{Name: "opponent", Summary: "Who may join; name yourself to play both sides", Type: UserOption},
 			{Name: "hints", Summary: "Estimate the score and suggest what is dead; no: neither", Type: BoolOption},
 			{Name: "clock", Summary: "Time: 3d a turn, fischer 7d+1d max 14d, byoyomi 10d 3x2d …; by default none", Rest: true, Suggest: true, Whole: true},
-		}}, change: match.NewGame, noGame: true, opens: true},
-		{Command: Command{"join", everyday, "Take the open seat of a game", []Option{gameOption}}, change: match.Join},
+		}}, noGame: true, opens: true},
+		{Command: Command{"join", everyday, "Take the open seat of a game", []Option{gameOption}}},
 		{Command: Command{"place", everyday, "Place a stone, or your handicap stones", []Option{
 			{Name: "at", Summary: "The point, a letter and a number: D4", Type: PointOption, Required: true, Rest: true, Suggest: true}, gameOption,
-		}}, kind: rules.Place, toMove: true, seated: true, change: match.MakeTurn},
+		}}},
 		{Command: Command{"pass", everyday, "Pass", []Option{
 			{Name: "dead", Summary: "Dead chains, where the ruleset asks for them: C3 D5", Rest: true, Suggest: true},
 			{Name: "anyway", Summary: "Even if stones that look dead will count as alive", Type: BoolOption}, gameOption,
-		}}, kind: rules.Pass, toMove: true, seated: true, change: match.MakeTurn},
-		{Command: Command{"button", everyday, "Take or give the button", []Option{gameOption}}, kind: rules.Button, toMove: true, seated: true, change: match.MakeTurn},
-		{Command: Command{"delay", everyday, "Return a prisoner (Ultimate Go)", []Option{gameOption}}, kind: rules.Delay, toMove: true, seated: true, change: match.MakeTurn},
+		}}},
+		{Command: Command{"button", everyday, "Take or give the button", []Option{gameOption}}},
+		{Command: Command{"delay", everyday, "Return a prisoner (Ultimate Go)", []Option{gameOption}}},
 		{Command: Command{"score", everyday, "Show the score and explain it", []Option{
 			gameOption,
 			{Name: "why", Summary: "Explain every half point", Type: BoolOption},
@@ -112,18 +107,18 @@ func listHandlers() []handler {
 		{Command: Command{"board", everyday, "Show the board, now or after an earlier move", []Option{
 			{Name: "move", Summary: "The number of the turn", Type: IntegerOption}, gameOption, shareOption,
 		}}, question: board},
-		{Command: Command{"undo", everyday, "Take back your last turn; after a minute, by asking", []Option{gameOption}}, seated: true, change: match.Undo},
+		{Command: Command{"undo", everyday, "Take back your last turn; after a minute, by asking", []Option{gameOption}}},
 		{Command: Command{"resign", everyday, "Resign the game", []Option{
 			{Name: "confirm", Summary: "yes, if you are sure"}, gameOption,
-		}}, kind: rules.Resign, seated: true, change: match.Resign},
+		}}},
 		{Command: Command{"accept", everyday, "Accept the score, or what the other player asks", []Option{
 			gameOption, {Name: "no-result", Summary: "After a repetition: accept that the game ends without a result", Type: BoolOption},
-		}}, kind: rules.AcceptScore, seated: true, change: match.Accept},
+		}}},
 		{Command: Command{"dead", everyday, "Mark dead stones once play has stopped; without points, all that look dead", []Option{
 			{Name: "points", Summary: "A stone of each chain: C3 D5", Rest: true, Suggest: true},
 			{Name: "as", Summary: "dead, alive or seki", Choices: []Choice{{"Dead", "dead"}, {"Alive", "alive"}, {"Alive in seki", "seki"}}},
 			gameOption,
-		}}, kind: rules.MarkDead, seated: true, change: match.Mark},
+		}}},
 		{Command: Command{"more", everyday, "Show what else you can do in a game", []Option{gameOption}}, question: more},
 		{Command: Command{"help", everyday, "List the commands, or explain one", []Option{
 			{Name: "command", Summary: "A command or a group of commands", Suggest: true},
@@ -151,31 +146,31 @@ func listHandlers() []handler {
 		{Command: Command{"setup", study, "Set up a position to try things out, playing both colours", []Option{
 			{Name: "diagram", Summary: "Rows of .XO, a $$ diagram of Sensei's Library, or SGF", Type: DiagramOption, Required: true, Rest: true},
 			{Name: "rules", Summary: "The ruleset, by default that of the room", Suggest: true},
-		}}, change: match.SetUp, noGame: true, opens: true},
+		}}, noGame: true, opens: true},
 		{Command: Command{"comment", study, "Comment on a move of a game that is over", []Option{
 			{Name: "text", Summary: "What you want to say; it is kept in the record", Required: true, Rest: true},
 			{Name: "move", Summary: "The number of the turn, by default the last", Type: IntegerOption}, gameOption,
-		}}, change: match.Comment},
+		}}},
 		{Command: Command{"sgf", study, "Get the game as an SGF file", []Option{gameOption, shareOption}}, question: record},
 
-		{Command: Command{"resume", ending, "Go on playing after play has stopped", []Option{gameOption}}, kind: rules.Resume, seated: true, change: match.Resume},
+		{Command: Command{"resume", ending, "Go on playing after play has stopped", []Option{gameOption}}},
 		{Command: Command{"dispute", ending, "Play on to see what is dead, or go back to the score", []Option{
 			gameOption, {Name: "back", Summary: "Go back to the score", Type: BoolOption},
-		}}, seated: true, change: match.Dispute},
-		{Command: Command{"draw", ending, "Offer a draw; in Ultimate Go, declare it", []Option{gameOption}}, kind: rules.Draw, seated: true, change: match.Draw},
-		{Command: Command{"decline", ending, "Decline a challenge, or what the other player asks", []Option{gameOption}}, change: match.Decline},
-		{Command: Command{"rematch", ending, "Play again with colours swapped", []Option{gameOption}}, change: match.Rematch, opens: true},
+		}}},
+		{Command: Command{"draw", ending, "Offer a draw; in Ultimate Go, declare it", []Option{gameOption}}},
+		{Command: Command{"decline", ending, "Decline a challenge, or what the other player asks", []Option{gameOption}}},
+		{Command: Command{"rematch", ending, "Play again with colours swapped", []Option{gameOption}}, opens: true},
 		{Command: Command{"delete", ending, "Cancel a game that has hardly begun, or ask to delete it", []Option{
 			gameOption, {Name: "confirm", Summary: "yes, if you are sure"},
 			{Name: "how", Summary: "Cancel it, or forget it; by default what fits",
 				Choices: []Choice{{"Cancel it: nothing counts", "cancel"}, {"Forget it: as if it had never been", "forget"}}},
-		}}, change: match.Withdraw},
+		}}},
 
 		{Command: Command{"clock", timing, "Show the clocks, or ask to stop them", []Option{
 			gameOption,
 			{Name: "pause", Summary: "Ask to stop the clocks; if they are stopped, let them run again", Type: BoolOption}, shareOption,
-		}}, question: clocks, changes: "pause", seated: true, change: match.Pause},
-		{Command: Command{"claim", timing, "Claim the win when the other player is out of time", []Option{gameOption}}, seated: true, change: match.Claim},
+		}}, question: clocks, changes: "pause"},
+		{Command: Command{"claim", timing, "Claim the win when the other player is out of time", []Option{gameOption}}},
 		{Command: Command{"remind", timing, "Choose how I remind you", []Option{
 			{Name: "how", Summary: "Where", Choices: []Choice{{"In the channel", "channel"}, {"By direct message", "direct"}, {"Not at all", "none"}}},
 			{Name: "quiet", Summary: "Hours without reminders, 22-7, or none"},
@@ -204,7 +199,7 @@ func listHandlers() []handler {
 			{Name: "as", Summary: "How", Required: true, Choices: []Choice{{"By the count", "count"}, {"Black wins", "black"}, {"White wins", "white"},
 				{"A draw", "draw"}, {"Without result", "void"}}},
 			{Name: "dead", Summary: "For the count, a stone of each dead chain: C3 D5", Rest: true, Suggest: true}, gameOption,
-		}}, change: match.Adjudicate},
+		}}},
 		{Command: Command{"privacy", room, "See what I store about you, or be forgotten", []Option{
 			{Name: "what", Summary: "What to do", Choices: []Choice{{"Show it to me", "export"}, {"Forget me", "delete"}}},
 			{Name: "confirm", Summary: "yes, if you are sure"},

@@ -32,7 +32,7 @@
 // shown.
 //
 // To follow this in the code, begin with [Bot.Ask] and read ask.go from top to bottom:
-// it ends with the commit. From there go to match.MakeTurn, which decides a placement,
+// it ends with the commit. From there go to makeTurn in package match, which decides a placement,
 // and to word.go, which words posts.
 //
 // # Packages

@@ -148,11 +148,10 @@ func more(q *question) Answer {
 // asking whether they are sure. It decides, and throws the step away.
 func (in *task) may(h handler, c match.Control, o offer) bool {
 	try := in.Input
-	try.Kind, try.Seated = h.kind, h.seated
 	try.Request = match.Request{Command: h.Name, Args: c.Args, Where: in.req.Where, Moderator: in.req.moderates(h.Name)}
 	if o.example != nil {
 		try.Request.Args[c.Ask] = o.example(in.Position)
 	}
-	answer := match.Decide(&try, h.change).Answer
+	answer := match.Decide(&try).Answer
 	return !answer.Refused || len(answer.Controls) > 0
 }

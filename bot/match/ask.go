@@ -16,9 +16,9 @@ import (
 // asking, unless the room has another setting.
 const FreeUndo = 60 * time.Second
 
-// Undo takes back the person's own last turn: freely for a minute and before it
+// undo takes back the person's own last turn: freely for a minute and before it
 // is answered, later by asking the opponent.
-func Undo(in *Input) Step {
+func undo(in *Input) Step {
 	nothing := in.Refuse(say("undo.nothing", in.number()))
 	if len(in.Position.Lines) == 0 && len(in.Position.Stones) > 0 {
 		return in.undoStone()
@@ -128,7 +128,7 @@ func (in *Input) agree() (Step, bool) {
 	stopped := in.Position.Game.Phase() != rules.Playing
 	switch {
 	case in.asked("rematch") && in.Match.Seat(a.By) != in.By:
-		return Rematch(in), true
+		return rematch(in), true
 	case a == nil, a.What == "delete": // which is answered by /delete
 		return Step{}, false
 	case stopped && a.What != "rematch" && (a.What != "pause" || in.Match.Seat(a.By) == in.By && in.Request.Args["seq"] == ""): // the count is meant
@@ -146,9 +146,9 @@ func (in *Input) agree() (Step, bool) {
 	return in.pause(), true
 }
 
-// Decline refuses a challenge or the opponent's question, or takes back the person's
+// decline refuses a challenge or the opponent's question, or takes back the person's
 // own question.
-func Decline(in *Input) Step {
+func decline(in *Input) Step {
 	m := in.Match
 	if m.State == Open {
 		if m.Invited != in.By {
@@ -174,10 +174,10 @@ func Decline(in *Input) Step {
 	return s
 }
 
-// Draw declares a draw in Ultimate Go, and offers one under other rulesets.
-func Draw(in *Input) Step {
+// draw declares a draw in Ultimate Go, and offers one under other rulesets.
+func draw(in *Input) Step {
 	if in.Position.Game.Rules().Has(rules.Draw) {
-		return MakeTurn(in)
+		return makeTurn(rules.Draw)(in)
 	}
 	if in.Position.Game.Phase() != rules.Playing {
 		return in.Refuse(say("stopped", in.number()))
@@ -189,8 +189,8 @@ func Draw(in *Input) Step {
 	return in.ask("draw", say("request.draw", named(in.By), in.other(), in.number()))
 }
 
-// Pause asks to stop the clocks, or lets them run again.
-func Pause(in *Input) Step {
+// pause asks to stop the clocks, or lets them run again.
+func pause(in *Input) Step {
 	switch a := in.Position.Asked; {
 	case in.Match.Clock.Kind == clock.None:
 		return in.Refuse(say("pause.noclock", in.number()))
@@ -208,9 +208,9 @@ func (in *Input) pause() Step {
 	return in.step([]string{"pause"}, []text.Message{say("paused", in.number())}, nil)
 }
 
-// Dispute begins a branch, on which play goes on to find out what is dead, or leaves
+// dispute begins a branch, on which play goes on to find out what is dead, or leaves
 // the branch and returns to the count.
-func Dispute(in *Input) Step {
+func dispute(in *Input) Step {
 	if in.yes("back") {
 		return in.leaveBranch()
 	}

@@ -30,8 +30,6 @@ type Request struct {
 type Input struct {
 	Request  Request
 	By       PersonID
-	Kind     rules.Kind          // of the turn, for commands that are one
-	Seated   bool                // only for the players of the game, while it is played
 	NewID    GameID              // of the game that the request opens, if it opens one
 	Coin     bool                // its nigiri
 	Users    map[string]PersonID // for options of type User
@@ -58,16 +56,14 @@ type Input struct {
 // A Stretch of time ends before To.
 type Stretch struct{ From, To time.Time }
 
-// A Change decides what a command changes. Changes that only players may make rely on
-// Input.Seated.
+// A Change decides what a command changes.
 type Change func(in *Input) Step
 
 // Decide returns what a request changes and answers. It is the heart of the bot.
-func Decide(in *Input, change Change) Step {
-	for name, a := range in.Request.Args {
-		if name != "diagram" && len(a) > maxArgument { // a diagram has a limit of its own
-			return in.Refuse(say("text.too.long", strconv.Itoa(maxArgument)))
-		}
+func Decide(in *Input) Step {
+	command := Commands[in.Request.Command]
+	if s, long := in.tooLong(); long {
+		return s
 	}
 	if s, late := in.late(); late {
 		return s
@@ -75,12 +71,30 @@ func Decide(in *Input, change Change) Step {
 	if seq := in.Request.Args["seq"]; seq != "" && !in.unmoved(seq) {
 		return in.Refuse(say("moved.on", in.number()))
 	}
-	if in.Seated {
+	if command.Seated {
 		if s, blocked := in.blocked(); blocked {
 			return s
 		}
 	}
+	return command.change(in)
+}
+
+// DecideSettings returns what a request changes that is about no match.
+func DecideSettings(in *Input, change Change) Step {
+	if s, long := in.tooLong(); long {
+		return s
+	}
 	return change(in)
+}
+
+// tooLong refuses long arguments. Diagrams have a limit of their own.
+func (in *Input) tooLong() (Step, bool) {
+	for name, a := range in.Request.Args {
+		if name != "diagram" && len(a) > maxArgument {
+			return in.Refuse(say("text.too.long", strconv.Itoa(maxArgument))), true
+		}
+	}
+	return Step{}, false
 }
 
 // unmoved reports whether nothing that matters to a button has happened since event

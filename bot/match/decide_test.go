@@ -58,16 +58,29 @@ func (k *table) log(bodies ...string) *table {
 	return k
 }
 
-// input is the input of a request.
-func (k *table) input(by PersonID, kind rules.Kind, args ...string) *Input {
-	in := &Input{Request: Request{ID: "r" + strconv.Itoa(k.match.Seq), Args: map[string]string{}}, By: by, Kind: kind,
-		Match: k.match, Position: k.pos, Now: k.now, Seated: true}
-	for _, a := range args {
-		name, value, _ := strings.Cut(a, ":")
-		in.Request.Args[name] = value
-	}
-	return in
+// input is the input of a request, as somebody types it: "place C3".
+func (k *table) input(by PersonID, typed string) *Input {
+	command, args := read(typed)
+	return &Input{Request: Request{ID: "r" + strconv.Itoa(k.match.Seq), Command: command, Args: args}, By: by,
+		Match: k.match, Position: k.pos, Now: k.now, Limits: Limits{Person: 20, Channel: 200}, NewID: "g2"}
 }
+
+// read splits a request into its command and arguments, "place C3" or "delete how:forget".
+func read(typed string) (command string, args map[string]string) {
+	args = map[string]string{}
+	command, rest, _ := strings.Cut(typed, " ")
+	for word := range strings.FieldsSeq(rest) {
+		name, value, named := strings.Cut(word, ":")
+		if !named {
+			name, value = first[command], word
+		}
+		args[name] = strings.TrimSpace(args[name] + " " + value)
+	}
+	return command, args
+}
+
+// first is the argument that needs no name.
+var first = map[string]string{"new": "rules", "place": "at", "pass": "dead", "dead": "points", "adjudicate": "as", "comment": "text", "delete": "how"}
 
 // take takes a step, unless it refuses something.
 func (k *table) take(s Step) *table {
@@ -82,9 +95,9 @@ func (k *table) take(s Step) *table {
 }
 
 // do makes a request, which must not be refused.
-func (k *table) do(by PersonID, change Change, kind rules.Kind, args ...string) *table {
+func (k *table) do(by PersonID, typed string) *table {
 	k.t.Helper()
-	s := Decide(k.input(by, kind, args...), change)
+	s := Decide(k.input(by, typed))
 	if s.Answer.Refused {
 		k.t.Fatalf("%s is refused: %v", by, s.Answer.Texts)
 	}
@@ -102,14 +115,14 @@ func TestDisputeWithdrawsAcceptances(t *testing.T) {
 	for _, accepts := range []PersonID{"ada", "bob"} {
 		for _, disputes := range []PersonID{"ada", "bob"} {
 			for name, leave := range map[string]func(k *table){
-				"taken back": func(k *table) { k.do("ada", Dispute, 0, "back:yes") },
+				"taken back": func(k *table) { k.do("ada", "dispute back:yes") },
 				"played out": func(k *table) {
 					for k.pos.Branch > 0 {
-						k.do(k.match.ToMove, MakeTurn, rules.Pass)
+						k.do(k.match.ToMove, "pass")
 					}
 				},
 			} {
-				k := stopped(t).do("bob", Mark, 0, "points:A1").do(accepts, Accept, 0).do(disputes, Dispute, 0)
+				k := stopped(t).do("bob", "dead A1").do(accepts, "accept").do(disputes, "dispute")
 				leave(k)
 				g := k.pos.Game
 				if g.Phase() != rules.Settling || len(g.Dead()) != 1 {
@@ -119,10 +132,10 @@ func TestDisputeWithdrawsAcceptances(t *testing.T) {
 					t.Errorf("%s accepts, %s disputes, the trial is %s: Black accepts %v, White accepts %v",
 						accepts, disputes, name, g.HasAgreed(rules.Black), g.HasAgreed(rules.White))
 				}
-				if k.do("ada", Accept, 0); k.match.State != Going {
+				if k.do("ada", "accept"); k.match.State != Going {
 					t.Errorf("%s accepts, %s disputes, the trial is %s: then one acceptance ends the game", accepts, disputes, name)
 				}
-				if k.do("bob", Accept, 0); k.match.Result != "B+25" {
+				if k.do("bob", "accept"); k.match.Result != "B+25" {
 					t.Errorf("both accept, and the result is %q", k.match.Result)
 				}
 			}
@@ -145,15 +158,15 @@ func TestWhatWithdrawsAcceptances(t *testing.T) {
 		do        func(k *table)
 		withdraws bool
 	}{
-		{"a mark", func(k *table) { k.do("bob", Mark, 0, "points:A1") }, true},
-		{"a mark of seki", func(k *table) { k.do("bob", Mark, 0, "points:A1", "as:seki") }, true},
-		{"marks by suggestion", func(k *table) { k.do("bob", Mark, 0) }, true},
-		{"a resumption", func(k *table) { k.do("bob", Resume, rules.Resume).log("turn W pass", "turn B pass") }, true},
-		{"a request to delete the game", func(k *table) { k.do("bob", Withdraw, 0, "how:forget") }, false},
+		{"a mark", func(k *table) { k.do("bob", "dead A1") }, true},
+		{"a mark of seki", func(k *table) { k.do("bob", "dead A1 as:seki") }, true},
+		{"marks by suggestion", func(k *table) { k.do("bob", "dead") }, true},
+		{"a resumption", func(k *table) { k.do("bob", "resume").log("turn W pass", "turn B pass") }, true},
+		{"a request to delete the game", func(k *table) { k.do("bob", "delete how:forget") }, false},
 		{"time that is credited", func(k *table) { k.log("credit 0 1") }, false},
 	} {
 		k := sit(t, "japanese@1", 5).log("turn B place C3", "turn W place A1", "turn B place C2", "turn W pass", "turn B pass")
-		k.do("ada", Accept, 0)
+		k.do("ada", "accept")
 		test.do(k)
 		if got := !k.pos.Game.HasAgreed(rules.Black); got != test.withdraws {
 			t.Errorf("%s withdraws acceptances: %v, want %v", test.what, got, test.withdraws)
@@ -178,48 +191,48 @@ func TestTheEndIsTold(t *testing.T) {
 		end   func(k *table)
 		want  string
 	}{
-		{"resignation", playing, func(k *table) { k.do("ada", Resign, rules.Resign, "confirm:yes") }, "[bob]"},
-		{"the last acceptance", stopped, func(k *table) { k.do("bob", Accept, 0).do("ada", Accept, 0) }, "[bob]"},
+		{"resignation", playing, func(k *table) { k.do("ada", "resign confirm:yes") }, "[bob]"},
+		{"the last acceptance", stopped, func(k *table) { k.do("bob", "accept").do("ada", "accept") }, "[bob]"},
 		{"the last pass", func(t *testing.T) *table {
 			return sit(t, "area-2@1", 5).log("turn B place C3", "turn W place A1", "turn B pass")
 		},
-			func(k *table) { k.do("bob", MakeTurn, rules.Pass, "anyway:yes") }, "[ada]"},
-		{"an agreed draw", playing, func(k *table) { k.do("ada", Draw, rules.Draw).do("bob", Accept, 0) }, "[ada]"},
+			func(k *table) { k.do("bob", "pass anyway:yes") }, "[ada]"},
+		{"an agreed draw", playing, func(k *table) { k.do("ada", "draw").do("bob", "accept") }, "[ada]"},
 		{"a flag that nobody saw fall", timed, func(k *table) {
-			k.take(DecideDue(k.input("", 0), Due{Game: "g1", Kind: "flag", At: k.now, Seq: k.match.Seq}))
+			k.take(DecideDue(k.input("", ""), Due{Game: "g1", Kind: "flag", At: k.now, Seq: k.match.Seq}))
 		}, "[ada bob]"},
-		{"a turn that comes too late", timed, func(k *table) { k.take(Decide(k.input("ada", rules.Place, "at:C3"), MakeTurn)) }, "[bob]"},
+		{"a turn that comes too late", timed, func(k *table) { k.take(Decide(k.input("ada", "place C3"))) }, "[bob]"},
 		{"a claim", func(t *testing.T) *table {
 			k := timed(t)
 			k.match.Clock.Claim = true
 			return k
-		}, func(k *table) { k.do("bob", Claim, 0) }, "[ada]"},
+		}, func(k *table) { k.do("bob", "claim") }, "[ada]"},
 		{"a moderator's decision", playing, func(k *table) {
-			in := k.input("mod", 0, "as:draw")
+			in := k.input("mod", "adjudicate draw")
 			in.Request.Moderator = true
-			k.take(Adjudicate(in))
+			k.take(Decide(in))
 		}, "[ada bob]"},
-		{"a moderator's decision in a trial", func(t *testing.T) *table { return stopped(t).do("bob", Dispute, 0) }, func(k *table) {
-			in := k.input("mod", 0, "as:count")
+		{"a moderator's decision in a trial", func(t *testing.T) *table { return stopped(t).do("bob", "dispute") }, func(k *table) {
+			in := k.input("mod", "adjudicate count")
 			in.Request.Moderator = true
-			k.take(Adjudicate(in))
+			k.take(Decide(in))
 		}, "[ada bob]"},
-		{"cancellation", func(t *testing.T) *table { return sit(t, "aga@1", 5) }, func(k *table) { k.do("bob", Withdraw, 0, "how:cancel") }, "[ada]"},
-		{"deletion", playing, func(k *table) { k.do("bob", Withdraw, 0).do("ada", Withdraw, 0) }, "[bob]"},
-		{"a player who asks to be forgotten", playing, func(k *table) { k.take(Leave(k.input("bob", 0), "bob")) }, "[ada]"},
+		{"cancellation", func(t *testing.T) *table { return sit(t, "aga@1", 5) }, func(k *table) { k.do("bob", "delete how:cancel") }, "[ada]"},
+		{"deletion", playing, func(k *table) { k.do("bob", "delete").do("ada", "delete") }, "[bob]"},
+		{"a player who asks to be forgotten", playing, func(k *table) { k.take(Leave(k.input("bob", ""), "bob")) }, "[ada]"},
 		{"resignation of one in both seats", func(t *testing.T) *table {
 			k := playing(t)
 			k.match.White = "ada"
 			return k
-		}, func(k *table) { k.do("ada", Resign, rules.Resign, "confirm:yes") }, "[]"},
+		}, func(k *table) { k.do("ada", "resign confirm:yes") }, "[]"},
 		{"decision of a game of one in both seats", func(t *testing.T) *table {
 			k := playing(t)
 			k.match.White = "ada"
 			return k
 		}, func(k *table) {
-			in := k.input("mod", 0, "as:draw")
+			in := k.input("mod", "adjudicate draw")
 			in.Request.Moderator = true
-			k.take(Adjudicate(in))
+			k.take(Decide(in))
 		}, "[]"},
 	} {
 		k := test.after(t)
@@ -246,7 +259,7 @@ func timed(t *testing.T) *table {
 // warned returns the stones that a pass is warned about.
 func (k *table) warned() (stones []rules.Point) {
 	k.t.Helper()
-	s := Decide(k.input(k.match.ToMove, rules.Pass), MakeTurn)
+	s := Decide(k.input(k.match.ToMove, "pass"))
 	if !s.Answer.Refused {
 		return nil
 	}
@@ -285,7 +298,7 @@ func TestOnlyAPassThatCanEndPlayIsWarned(t *testing.T) {
 		k := sit(t, test.ruleset, 5).log(strings.Split(wall+test.passes, ", ")...)
 		if test.ruleset == "ultimate@1" {
 			k.log("turn W place A1", "turn B place A2")
-			if s := Decide(k.input("bob", rules.Pass), MakeTurn); s.Answer.Texts[0].Key == "pass.standing" {
+			if s := Decide(k.input("bob", "pass")); s.Answer.Texts[0].Key == "pass.standing" {
 				t.Error("in Ultimate Go nothing is counted")
 			}
 			continue
@@ -411,32 +424,32 @@ func TestPassingAgainCounts(t *testing.T) {
 	}
 	says := func(k *table) bool { return slices.Contains(k.pos.Game.Says(), rules.NextPassesAreFinal.Name) }
 	for _, id := range []string{"aga", "area-agreement", "two-button", "button-equivalence"} {
-		k := sit(t, id, 5).log("turn B place C3", "turn W place A1", "turn B pass").do("bob", MakeTurn, rules.Pass)
-		k.do("bob", Dispute, 0)
+		k := sit(t, id, 5).log("turn B place C3", "turn W place A1", "turn B pass").do("bob", "pass")
+		k.do("bob", "dispute")
 		if says(k) {
 			t.Errorf("%s: the trial says that passing again is final", id)
 		}
 		for k.pos.Branch > 0 {
-			k.do(k.match.ToMove, MakeTurn, rules.Pass)
+			k.do(k.match.ToMove, "pass")
 		}
 		if g := k.pos.Game; g.Phase() != rules.Settling || g.Rules() != ruleset(t, id) {
 			t.Fatalf("%s: the trial leaves %v under %s", id, g.Phase(), g.Rules().ID())
 		}
-		k.do("bob", Resume, rules.Resume)
+		k.do("bob", "resume")
 		if !strings.Contains(told(k), "resumed.final.pass") || !says(k) {
 			t.Errorf("%s: when play is resumed: %s, %q", id, told(k), k.pos.Game.Says())
 		}
-		k.do("ada", MakeTurn, rules.Pass, "anyway:yes").do("bob", MakeTurn, rules.Pass, "anyway:yes")
+		k.do("ada", "pass anyway:yes").do("bob", "pass anyway:yes")
 		if g := k.pos.Game; k.match.State != Ended || g.Captured(rules.White) > 0 {
 			t.Errorf("%s: %s, %v after both have passed again", id, k.match.State, g.Phase())
 		}
 	}
 	// Games under the first version go on as they began.
-	k := stopped(t).do("bob", Resume, rules.Resume)
+	k := stopped(t).do("bob", "resume")
 	if strings.Contains(told(k), "resumed.final") {
 		t.Errorf("aga@1: %s", told(k))
 	}
-	if k.do("ada", MakeTurn, rules.Pass).do("bob", MakeTurn, rules.Pass); k.match.State != Going {
+	if k.do("ada", "pass").do("bob", "pass"); k.match.State != Going {
 		t.Errorf("aga@1: %s after both have passed again", k.match.State)
 	}
 }
@@ -445,8 +458,8 @@ func TestPassingAgainCounts(t *testing.T) {
 // can be read again.
 func TestRecordOfAGameResignedInATrial(t *testing.T) {
 	for _, id := range []string{"aga", "area-agreement", "two-button"} {
-		k := sit(t, id, 5).log("turn B place C3", "turn W place A1", "turn B pass").do("bob", MakeTurn, rules.Pass).do("bob", Dispute, 0)
-		k.do(k.match.ToMove, MakeTurn, rules.Pass).do("ada", Resign, rules.Resign, "confirm:yes")
+		k := sit(t, id, 5).log("turn B place C3", "turn W place A1", "turn B pass").do("bob", "pass").do("bob", "dispute")
+		k.do(k.match.ToMove, "pass").do("ada", "resign confirm:yes")
 		rec := sgf.Of(k.pos.Game)
 		r, _, err := rec.Ruleset()
 		if err != nil || r != ruleset(t, id) {
@@ -472,17 +485,17 @@ func ruleset(t *testing.T, id string) *rules.Ruleset {
 // them were right. Reminders count from there.
 func TestLogDoesNotGoBack(t *testing.T) {
 	for _, back := range []time.Duration{time.Hour, 48 * time.Hour} {
-		k := sit(t, "aga@1", 5).do("ada", MakeTurn, rules.Place, "at:C3")
+		k := sit(t, "aga@1", 5).do("ada", "place C3")
 		last := k.pos.Events[len(k.pos.Events)-1].At
 		k.now = last.Add(-back)
-		k.do("bob", MakeTurn, rules.Place, "at:A1")
+		k.do("bob", "place A1")
 		if at := k.pos.Events[len(k.pos.Events)-1].At; !at.Equal(last) {
 			t.Errorf("%v back: the turn is at %v, the one before at %v", back, at, last)
 		}
 		if !k.match.Changed.Equal(last) || !k.pos.Ahead(k.now) || k.pos.Ahead(last) {
 			t.Errorf("%v back: it changed at %v, the turn before at %v", back, k.match.Changed, last)
 		}
-		s := SetRight(k.input("", 0))
+		s := SetRight(k.input("", ""))
 		if k.take(s); !k.match.Changed.Equal(s.At) || k.pos.Ahead(s.At) {
 			t.Errorf("%v back: when it is %v, it changed at %v", back, s.At, k.match.Changed)
 		}
@@ -492,7 +505,7 @@ func TestLogDoesNotGoBack(t *testing.T) {
 // In a game without a clock the player who waits may end it after thirty silent days, and
 // is told once when that is possible.
 func TestThirtySilentDays(t *testing.T) {
-	k := sit(t, "aga@1", 5).do("ada", MakeTurn, rules.Place, "at:C3").do("bob", MakeTurn, rules.Place, "at:A1").do("ada", MakeTurn, rules.Place, "at:C2")
+	k := sit(t, "aga@1", 5).do("ada", "place C3").do("bob", "place A1").do("ada", "place C2")
 	var due Due
 	for _, d := range k.last.Due {
 		if d.Kind == "silent" {
@@ -502,15 +515,15 @@ func TestThirtySilentDays(t *testing.T) {
 	if due.At.Sub(k.match.Changed) != 30*24*time.Hour {
 		t.Fatalf("it is due at %v", due.At)
 	}
-	ends := func(by PersonID) bool { return !Decide(k.input(by, 0, "how:cancel"), Withdraw).Answer.Refused }
+	ends := func(by PersonID) bool { return !Decide(k.input(by, "delete how:cancel")).Answer.Refused }
 	if k.now = due.At.Add(-time.Minute); ends("ada") || ends("bob") {
 		t.Error("the game may be cancelled before")
 	}
 	k.now = due.At
 	for _, reach := range []func(*Input){func(in *Input) { in.Away = true }, func(in *Input) { in.Left = true }} {
-		in := k.input("ada", 0, "how:cancel")
+		in := k.input("ada", "delete cancel")
 		reach(in)
-		if !Decide(in, Withdraw).Answer.Refused {
+		if !Decide(in).Answer.Refused {
 			t.Error("ada may cancel a game that bob cannot reach")
 		}
 		s := DecideDue(in, due)
@@ -519,7 +532,7 @@ func TestThirtySilentDays(t *testing.T) {
 			t.Errorf("while bob cannot reach it: posts %v, due %v", s.Posts, s.Due)
 		}
 	}
-	if k.take(DecideDue(k.input("", 0), due)); fmt.Sprint(k.mentioned()) != "[ada]" {
+	if k.take(DecideDue(k.input("", ""), due)); fmt.Sprint(k.mentioned()) != "[ada]" {
 		t.Errorf("the bot tells %v", k.mentioned())
 	}
 	for _, d := range k.last.Due {
@@ -530,7 +543,7 @@ func TestThirtySilentDays(t *testing.T) {
 	if !ends("ada") || ends("bob") {
 		t.Error("only ada may cancel the game now")
 	}
-	if k.do("ada", Withdraw, 0, "how:cancel"); k.match.State != Cancelled || fmt.Sprint(k.mentioned()) != "[bob]" {
+	if k.do("ada", "delete how:cancel"); k.match.State != Cancelled || fmt.Sprint(k.mentioned()) != "[bob]" {
 		t.Errorf("the game is %s, and %v is told", k.match.State, k.mentioned())
 	}
 	if len(timed(t).match.left(timed(t).pos)) != 0 {

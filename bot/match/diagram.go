@@ -91,8 +91,8 @@ func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (g 
 	return g, guessed, nil
 }
 
-// SetUp sets a position up as a sandbox.
-func SetUp(in *Input) Step {
+// setUp sets a position up as a sandbox.
+func setUp(in *Input) Step {
 	if s, closed := in.closed(); closed {
 		return s
 	}

@@ -296,8 +296,8 @@ func (in *Input) late() (Step, bool) {
 	return s, fell
 }
 
-// Claim ends the game by time, if the flag of the opponent has fallen.
-func Claim(in *Input) Step {
+// claim ends the game by time, if the flag of the opponent has fallen.
+func claim(in *Input) Step {
 	if in.Match.Clock.Kind == clock.None {
 		return in.Refuse(say("claim.noclock", in.number()))
 	}

@@ -12,16 +12,13 @@
 //
 //	step := match.Decide(&match.Input{
 //		Request:  match.Request{ID: "web:0b9f…", Command: "place", Args: map[string]string{"at": "D4"}},
-//		Kind:     rules.Place,
-//		Seated:   true,
 //		By:       "p7",
 //		Match:    m,
 //		Position: p,
 //		Now:      now,
-//	}, match.MakeTurn)
+//	})
 //
-// There is a [Change] for each command: [NewGame], [Join], [MakeTurn], [Undo] and
-// others. [DecideDue] decides timed actions, such as flags and reminders. The [Step]
+// [Commands] lists what can be asked for. [DecideDue] decides timed actions, such as flags and reminders. The [Step]
 // holds everything that changes: an answer, new events, posts, and the next timed
 // actions. The same input always leads to the same step, so a step that conflicts with
 // another change is thrown away and decided again.

@@ -26,8 +26,8 @@ type Limits struct {
 	Channel int // of all
 }
 
-// NewGame opens a game, and begins it if both seats are known.
-func NewGame(in *Input) Step {
+// newGame opens a game, and begins it if both seats are known.
+func newGame(in *Input) Step {
 	if s, closed := in.closed(); closed {
 		return s
 	}
@@ -211,12 +211,12 @@ func (m Match) terms() (title, size string, komi, handicap text.Message) {
 	return r.Title, fmt.Sprintf("%d×%d", s.W, s.H), text.Points(s.Komi), say("joined", stones, rated, timed, "")
 }
 
-// Join takes the open seat.
-func Join(in *Input) Step {
+// join takes the open seat.
+func join(in *Input) Step {
 	m := in.Match
 	switch {
 	case m.State == Ended && in.asked("rematch") && (m.Black == in.By || m.White == in.By):
-		return Rematch(in)
+		return rematch(in)
 	case m.State == Open && m.Invited != "" && m.Invited != in.By && m.Opener != in.By:
 		return in.Refuse(say("not.invited", in.number(), named(m.Invited)))
 	case m.State == Open && m.Opener == in.By:
@@ -257,9 +257,9 @@ func ParseSize(s string) (w, h int, ok bool) {
 	return w, h, err1 == nil && err2 == nil && w >= 1 && h >= 1 && w <= rules.MaxLines && h <= rules.MaxLines
 }
 
-// Rematch asks for another game with colours changed, or agrees to one, which then
+// rematch asks for another game with colours changed, or agrees to one, which then
 // begins. One person, or two at one computer, need not ask.
-func Rematch(in *Input) Step {
+func rematch(in *Input) Step {
 	old := in.Match
 	if old.State != Ended {
 		return in.Refuse(say("rematch.when", in.number()))

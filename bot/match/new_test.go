@@ -6,10 +6,10 @@ import (
 )
 
 // opens lets somebody open a game, and returns what is read above the board, by keys.
-func opens(t *testing.T, in *Input, change Change) (m *Match, keys []string) {
+func opens(t *testing.T, in *Input) (m *Match, keys []string) {
 	t.Helper()
 	in.NewID, in.Limits = "g2", Limits{Person: 20, Channel: 200}
-	s := Decide(in, change)
+	s := Decide(in)
 	for _, text := range s.Answer.Texts {
 		keys = append(keys, text.Key)
 	}
@@ -33,8 +33,8 @@ func TestNewGameWhereNobodyCanJoin(t *testing.T) {
 		{map[string]string{"opponent": "me"}, "", true},
 		{map[string]string{"opponent": "@bob"}, "alone.opponent", false},
 	} {
-		in := &Input{Request: Request{ID: "r", Args: test.args}, By: "ada", Alone: true, Now: time.Unix(0, 0)}
-		m, keys := opens(t, in, NewGame)
+		in := &Input{Request: Request{ID: "r", Command: "new", Args: test.args}, By: "ada", Alone: true, Now: time.Unix(0, 0)}
+		m, keys := opens(t, in)
 		if ok := m != nil && m.State == Going && m.Black == "ada" && m.White == "ada"; ok != test.ok {
 			t.Errorf("%v opens %+v", test.args, m)
 		}
@@ -60,9 +60,9 @@ func TestRematchAskedForTwice(t *testing.T) {
 		}
 		k.log("turn B place C3", "turn W place A1", "turn B resign", "comment 1 hm")
 		ask := func(yours ...Match) (*Match, []string) {
-			in := k.input("ada", 0)
-			in.Seated, in.Seats, in.Yours, in.Now = false, seats, yours, k.now.Add(time.Minute)
-			return opens(t, in, Rematch)
+			in := k.input("ada", "rematch")
+			in.Seats, in.Yours, in.Now = seats, yours, k.now.Add(time.Minute)
+			return opens(t, in)
 		}
 		first, _ := ask()
 		if first == nil {

@@ -219,8 +219,8 @@ func (in *Input) propose() Step {
 	return in.play(ts...)
 }
 
-// Adjudicate ends a game as a moderator decides.
-func Adjudicate(in *Input) Step {
+// adjudicate ends a game as a moderator decides.
+func adjudicate(in *Input) Step {
 	m := in.Match
 	switch {
 	case !in.Request.Moderator:
@@ -303,9 +303,9 @@ func (p *Position) Final() *rules.Game {
 	return g
 }
 
-// Withdraw cancels a game, or deletes it. If the person does not say which, a player's
+// withdraw cancels a game, or deletes it. If the person does not say which, a player's
 // game that has hardly begun is cancelled.
-func Withdraw(in *Input) Step {
+func withdraw(in *Input) Step {
 	m, a := in.Match, in.Position.Asked
 	black, white := in.colors()
 	switch how := strings.ToLower(strings.TrimSpace(in.Request.Args["how"])); {
@@ -389,8 +389,8 @@ const (
 	maxRemark  = 500 // characters
 )
 
-// Comment adds a comment on a turn of a game that is over. The record contains it.
-func Comment(in *Input) Step {
+// comment adds a comment on a turn of a game that is over. The record contains it.
+func comment(in *Input) Step {
 	if in.Match.State != Ended {
 		return in.Refuse(say("comment.when", in.number()))
 	}

@@ -13,9 +13,12 @@ import (
 
 // Turns, and the steps of the settlement after play.
 
-// MakeTurn plays placements, passes and all other turns of a ruleset.
-func MakeTurn(in *Input) Step {
-	t := rules.Turn{Kind: in.Kind, By: in.color()}
+// makeTurn plays a placement, a pass or another turn of a ruleset.
+func makeTurn(kind rules.Kind) Change {
+	return func(in *Input) Step { return in.makeTurn(rules.Turn{Kind: kind, By: in.color()}) }
+}
+
+func (in *Input) makeTurn(t rules.Turn) Step {
 	w, h := in.Match.Setup.W, in.Match.Setup.H
 	if in.Position.Placing > 0 && t.Kind != rules.Resign {
 		return in.stones(in.Request.Args["at"])
@@ -49,14 +52,14 @@ func MakeTurn(in *Input) Step {
 	return in.play(t)
 }
 
-// Resume goes on playing after play has stopped.
-func Resume(in *Input) Step {
-	return in.play(rules.Turn{Kind: in.Kind, By: in.color()})
+// resume goes on playing after play has stopped.
+func resume(in *Input) Step {
+	return in.play(rules.Turn{Kind: rules.Resume, By: in.color()})
 }
 
-// Mark marks chains as dead, alive or alive in seki, once play has stopped; if none are
+// mark marks chains as dead, alive or alive in seki, once play has stopped; if none are
 // named, those that look dead.
-func Mark(in *Input) Step {
+func mark(in *Input) Step {
 	t := rules.Turn{Kind: rules.MarkDead, By: in.color()}
 	switch as := strings.ToLower(strings.TrimSpace(in.Request.Args["as"])); as {
 	case "", "dead":
@@ -81,9 +84,9 @@ func Mark(in *Input) Step {
 	return in.play(t)
 }
 
-// Accept accepts whatever there is to accept: the count, a suggestion of dead
+// accept accepts whatever there is to accept: the count, a suggestion of dead
 // stones; and, only if that is named, that a game has no result.
-func Accept(in *Input) Step {
+func accept(in *Input) Step {
 	if s, answered := in.agree(); answered && !in.yes("no-result") {
 		return s
 	}
@@ -141,8 +144,8 @@ func (in *Input) noAgreement(r *rules.Ruleset) text.Message {
 	return say("playing.never", r.Title)
 }
 
-// Resign resigns the game, once the person has confirmed that.
-func Resign(in *Input) Step {
+// resign resigns the game, once the person has confirmed that.
+func resign(in *Input) Step {
 	by := in.color()
 	s := in.play(rules.Turn{Kind: rules.Resign, By: by})
 	if s.Answer.Refused || in.yes("confirm") {
