@@ -3,13 +3,11 @@ package bot_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
-	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // interrupted does not store that a rematch has begun in the game that it follows, as if
@@ -36,19 +34,6 @@ func TestRematchBeginsOnce(t *testing.T) {
 	}
 	if a, _ := k.say(t, "bob", "/accept game:1"); !a.Refused || a.Text != "Game 2 is the rematch of game 1 already." {
 		t.Errorf("%+v", a)
-	}
-}
-
-// A rematch is played under the rules of today.
-func TestRematchUnderTodaysRules(t *testing.T) {
-	k := newTalk(t)
-	k.lines(t, "ada> /new japanese@1 5x5 opponent:me", "ada> /resign yes", "ada> /rematch")
-	var played []string
-	for _, m := range k.matches(t, bot.Query{Where: clubRoom}) {
-		played = append(played, m.Rules)
-	}
-	if slices.Sort(played); !slices.Equal(played, []string{"japanese@1", rules.Japanese.ID()}) {
-		t.Errorf("played: %q", played)
 	}
 }
 

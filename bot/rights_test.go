@@ -3,11 +3,9 @@ package bot_test
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -199,103 +197,4 @@ func TestRights(t *testing.T) {
 			}
 		})
 	}
-}
-
-// However people act, what is written down was done by somebody who may do it:
-// the log is held against rules that know nothing of how requests are decided.
-func TestRightsWalks(t *testing.T) { everySeed(t, 4, tier.Pick(8, 60, 10_000), walk) }
-
-func walk(t *testing.T, seed uint64) {
-	r := rand.New(rand.NewPCG(seed, 23))
-	b := newBench(t)
-	defer b.store.Close() // there are many
-	texts := []string{"/place A1", "/place B1", "/place C1", "/pass", "/pass", "/accept", "/accept", "/undo", "/draw", "/decline", "/delete", "/dead A1",
-		"/dispute", "/return", "/resume", "/resign yes", "/cancel", "/pause", "/rematch", "/comment hm", "/join", "/propose"}
-	for text := range rights {
-		texts = append(texts, text)
-	}
-	slices.Sort(texts)
-	begin := []string{"/new aga 3x3", "/new aga 3x3 opponent:ivy", "/new two-button 3x3", "/new half-pass 3x3 clock:3d", "/new aga 5x5 handicap:2 placement:free", "/new button 3x3 opponent:me"}
-	const room = "club"
-	letters := []rune(everybody)
-	who := map[match.PersonID]string{}
-	for _, name := range roles {
-		p, err := b.store.Person(t.Context(), person(name))
-		must(t, err)
-		who[p] = name
-	}
-	seen := map[match.GameID]int{}
-	does := func(role rune, q bot.Request) {
-		b.asks(q)
-		for _, m := range b.matches(t, bot.Query{}) {
-			_, events, err := b.store.Match(t.Context(), m.ID)
-			must(t, err)
-			for _, e := range events[seen[m.ID]:] {
-				if who[e.By] != roles[role] {
-					t.Errorf("%q of %s is written down as done by %s", e.Body, roles[role], who[e.By])
-				}
-				if !rightful(m, e, events[:e.Seq-1], moderates(role)) {
-					t.Errorf("%s did %q in %+v", who[e.By], e.Body, m)
-				}
-			}
-			seen[m.ID] = len(events)
-		}
-	}
-	does('b', b.request(room, 'b', begin[r.IntN(len(begin))]))
-	for range 60 {
-		role := letters[r.IntN(len(letters))]
-		if r.IntN(2) == 0 {
-			role = letters[r.IntN(2)] // mostly those who play
-		}
-		q := b.request(room, role, texts[r.IntN(len(texts))])
-		if r.IntN(4) == 0 {
-			q.Args["game"] = "1"
-		}
-		if r.IntN(6) == 0 {
-			q.Args["seq"] = fmt.Sprint(r.IntN(8)) // of a button that may be stale
-		}
-		does(role, q)
-		b.now = b.now.Add(time.Duration(r.IntN(50)) * time.Second)
-	}
-}
-
-// rightful reports whether somebody may have done what an event says.
-func rightful(m match.Match, e match.Event, before []match.Event, moderator bool) bool {
-	words := strings.Fields(e.Body)
-	plays := e.By == m.Black || e.By == m.White
-	seat := func(letter string) bool { return letter == "B" && e.By == m.Black || letter == "W" && e.By == m.White }
-	asked := func(what string) string { // who has asked that last
-		for _, b := range slices.Backward(before) {
-			if w := strings.Fields(b.Body); w[0] == "ask" && w[2] == what {
-				return w[1]
-			}
-		}
-		return ""
-	}
-	switch words[0] {
-	case "open", "sandbox":
-		return e.By == m.Opener
-	case "join":
-		return string(e.By) == words[2] || m.Black == m.White && e.By == m.Opener
-	case "begin", "pause", "unpause", "deny", "return", "undo":
-		return plays || words[0] == "return" && moderator
-	case "turn", "suggest", "ask", "branch":
-		return seat(words[1])
-	case "stone":
-		return e.By == m.Black
-	case "drawn":
-		return plays && (m.Black == m.White || !seat(asked("draw")))
-	case "decline":
-		return e.By == m.Invited
-	case "cancel":
-		return plays || e.By == m.Opener || moderator
-	case "comment":
-		return m.State == match.Ended || m.State == match.Deleted
-	case "adjudicate":
-		return moderator && (m.Black == m.White || !plays)
-	case "delete":
-		by := asked("delete")
-		return m.Black == m.White && plays || plays && by != "" && !seat(by) || !plays && moderator
-	}
-	return false
 }

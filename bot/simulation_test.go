@@ -14,7 +14,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
-	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // A world is a bot on a store and a platform that both fail at times: replies
@@ -37,8 +36,6 @@ type world struct {
 	shown   []outbox.Post      // as the platform has it: a key once
 	keys    map[string]bool
 	asks    int
-	calls   map[match.GameID]map[match.PersonID]int // for the turn that it waits for
-	turns   map[match.GameID]turn
 }
 
 var errLost = errors.New("the connection was lost")
@@ -56,69 +53,11 @@ func (w *world) Commit(ctx context.Context, s *match.Step) error {
 		return err
 	}
 	w.commits[s.Request]++
-	w.calling(s)
 	w.owed = append(w.owed, s.Posts...)
 	if w.fails(1, 8) {
 		return errLost
 	}
 	return nil
-}
-
-// A turn is what a match waits for: a turn, that both agree, or that the other one does.
-type turn struct {
-	phase         rules.Phase
-	lines, people int
-	resumed       int // the event that let the clocks go on
-}
-
-// calling holds a step to whom its posts mention: nobody for what they have done
-// themselves, and a player once for each turn of theirs, however the board changes
-// meanwhile. A question, and the answer to one, mention whom they are put to.
-func (w *world) calling(s *match.Step) {
-	if s.Match == nil || s.After == nil {
-		return
-	}
-	id, waits := s.Match.ID, s.Match.WaitsFor(s.After)
-	now := turn{phase: s.After.Game.Phase(), people: len(waits), resumed: w.turns[id].resumed}
-	if now.phase == rules.Playing {
-		now.lines = len(s.After.Lines)
-	}
-	for _, e := range s.Events {
-		if e.Body == "unpause" {
-			now.resumed = e.Seq
-		}
-	}
-	if w.calls[id] == nil || w.turns[id] != now {
-		w.calls[id] = map[match.PersonID]int{}
-	}
-	w.turns[id] = now
-	for p := range w.calls[id] {
-		if !slices.Contains(waits, p) {
-			w.calls[id][p] = 0
-		}
-	}
-	question := false
-	for _, e := range s.Events {
-		w.calls[id][e.By] = 0
-		question = question || strings.HasPrefix(e.Body, "ask ") || e.Body == "deny"
-	}
-	here := map[match.PersonID]int{}
-	for _, o := range s.Posts {
-		for _, p := range o.Notify {
-			if here[p]++; here[p] > 1 {
-				w.t.Errorf("%s: %s mentions somebody a second time", s.Request, o.ID)
-			}
-			if slices.ContainsFunc(s.Events, func(e match.Event) bool { return e.By == p }) {
-				w.t.Errorf("%s: %s mentions whoever has done it", s.Request, o.ID)
-			}
-			if question {
-				continue
-			}
-			if w.calls[id][p]++; w.calls[id][p] > 1 {
-				w.t.Errorf("%s: %s mentions somebody for the %d. time in a turn: %s", s.Request, o.ID, w.calls[id][p], s.Events[len(s.Events)-1].Body)
-			}
-		}
-	}
 }
 
 // Settle is what a crash comes before.
@@ -202,8 +141,7 @@ func (w *world) ask(r bot.Request) {
 
 func newWorld(t *testing.T, st bot.Store, seed uint64) *world {
 	return &world{Rand: rand.New(rand.NewPCG(seed, 9)), Store: st, t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
-		answers: map[string]string{}, commits: map[string]int{}, keys: map[string]bool{},
-		calls: map[match.GameID]map[match.PersonID]int{}, turns: map[match.GameID]turn{}}
+		answers: map[string]string{}, commits: map[string]int{}, keys: map[string]bool{}}
 }
 
 func simulate(t *testing.T, seed uint64) {
@@ -294,33 +232,6 @@ func (w *world) judge() {
 			w.t.Errorf("%s does not replay: %v", m.ID, err)
 		}
 	}
-}
-
-// Two people play, stop, mark, accept, take back and ask each other for things as it comes.
-func TestMentionedOnce(t *testing.T) {
-	everySeed(t, 4, tier.Pick(40, 200, 5000), func(t *testing.T, seed uint64) {
-		st := newStore(t)
-		defer st.Close()
-		w := newWorld(t, st, seed)
-		w.calm = true
-		w.bot = bot.New(w, bot.Config{Log: silent, Now: func() time.Time { return w.now }, Rand: rand.NewChaCha8([32]byte{byte(seed)})})
-		ruleset := []string{"two-button", "aga", "button", "japanese", "half-pass", "ultimate"}[w.IntN(6)]
-		w.ask(w.typed("ada", "/new "+ruleset+" 3x3 komi:0 color:black clock:"+[]string{"2d", "none"}[w.IntN(2)]))
-		w.ask(w.typed("bob", "/join"))
-		for range 60 {
-			w.now = w.now.Add(time.Minute)
-			if w.IntN(10) == 0 {
-				w.now = w.now.Add(30 * time.Hour)
-			}
-			if _, err := w.bot.Tick(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			point := fmt.Sprintf("%c%d", "ABC"[w.IntN(3)], 1+w.IntN(3))
-			lines := []string{"/pass", "/pass", "/pass", "/accept", "/decline", "/undo", "/resume", "/dispute", "/dispute back:yes", "/clock pause:yes",
-				"/draw", "/propose", "/rematch", "/place " + point, "/place " + point, "/dead " + point, "/dead " + point, "/dead as:alive " + point}
-			w.ask(w.typed([]string{"ada", "bob"}[w.IntN(2)], lines[w.IntN(len(lines))]))
-		}
-	})
 }
 
 func TestSimulation(t *testing.T) { everySeed(t, 4, tier.Pick(50, 2000, 20_000), simulate) }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"github.com/halfpoint-go/halfpoint/rules"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
@@ -20,6 +21,9 @@ type table struct {
 	pos   *Position
 	now   time.Time
 	last  Step
+	room  RoomSettings
+	prefs map[PersonID]Preferences
+	dues  []Due
 }
 
 // sit begins a game on a board of n×n.
@@ -62,7 +66,7 @@ func (k *table) log(bodies ...string) *table {
 func (k *table) input(by PersonID, typed string) *Input {
 	command, args := read(typed)
 	return &Input{Request: Request{ID: "r" + strconv.Itoa(k.match.Seq), Command: command, Args: args}, By: by,
-		Match: k.match, Position: k.pos, Now: k.now, Limits: Limits{Person: 20, Channel: 200}, NewID: "g2"}
+		Match: k.match, Position: k.pos, Now: k.now, Limits: Limits{Person: 20, Channel: 200}, NewID: "g2", Room: k.room, Prefs: k.prefs}
 }
 
 // read splits a request into its command and arguments, "place C3" or "delete how:forget".
@@ -313,7 +317,7 @@ func TestOnlyAPassThatCanEndPlayIsWarned(t *testing.T) {
 // then, whichever liberties are filled first, if the opponent goes on passing.
 func TestObeyingTheWarningCostsNothing(t *testing.T) {
 	warned := map[string]int{}
-	for seed := range uint64(100) {
+	for seed := range uint64(tier.Pick(60, 100, 1000)) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		ruleset := rules.Catalogue[int(seed)%len(rules.Catalogue)]
 		if ruleset.Has(rules.AcceptScore) || len(ruleset.Count) == 0 {

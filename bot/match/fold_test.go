@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -168,7 +169,7 @@ func (s *scribe) event(p *Position) Event {
 // come to pass.
 func TestFoldOneByOne(t *testing.T) {
 	did := map[string]int{}
-	for seed := range uint64(60) {
+	for seed := range uint64(tier.Pick(40, 60, 2000)) {
 		s := newScribe(seed)
 		var all []*Position
 		var p *Position
