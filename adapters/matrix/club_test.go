@@ -75,7 +75,8 @@ func newClub(t *testing.T, s *matrixtest.Server) *club {
 		Log: slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelInfo}))}
 	c.cfg.RecoveryFile = c.file + ".recovery-key"
 	if !s.Virtual() {
-		c.cfg.Slow = time.Minute // it may be the machine that is slow
+		c.cfg.Slow = time.Minute        // it may be the machine that is slow
+		c.cfg.Settle = time.Millisecond // nobody competes for the account
 	}
 	t.Cleanup(func() {
 		if c.stop != nil {

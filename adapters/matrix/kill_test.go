@@ -582,7 +582,7 @@ func (c *club) besides(user matrixtest.User) *secret {
 func (c *club) secretlyAt(url string, user matrixtest.User) *secret {
 	c.Helper()
 	_, db, closed := openStore(c.T, filepath.Join(databaseDir(c.T), "keys.db"))
-	dev, err := device.Open(context.Background(), device.Config{Homeserver: url, User: user.ID.String(), Password: bot.NewSecret(user.Password), DB: db, Name: "test", Dial: c.server.Dial})
+	dev, err := device.Open(context.Background(), device.Config{Homeserver: url, User: user.ID.String(), Password: bot.NewSecret(user.Password), DB: db, Name: "test", Dial: c.server.Dial, Settle: c.cfg.Settle})
 	if err != nil {
 		c.Fatal(err)
 	}

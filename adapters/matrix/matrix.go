@@ -90,13 +90,14 @@ type Config struct {
 	Person int // requests a minute that a person may make; 0: 60
 	Room   int // that all may make in a room; 0: any number
 
-	Edit  time.Duration                                                        // between two edits of a game's root; 0: 1 minute
-	Rate  float64                                                              // messages a second that the homeserver surely takes for good; 0: 0.2, as Synapse does by default
-	Burst int                                                                  // and at once; 0: 10. Both may be Unlimited
-	Slow  time.Duration                                                        // after which the words of a board go without its picture, which follows; 0: 4 s
-	Now   func() time.Time                                                     // nil: time.Now
-	Dial  func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to the homeserver; nil: TCP
-	Log   *slog.Logger                                                         // nil logs nothing
+	Edit   time.Duration                                                        // between two edits of a game's root; 0: 1 minute
+	Rate   float64                                                              // messages a second that the homeserver surely takes for good; 0: 0.2, as Synapse does by default
+	Burst  int                                                                  // and at once; 0: 10. Both may be Unlimited
+	Settle time.Duration                                                        // see [device.Config]
+	Slow   time.Duration                                                        // after which the words of a board go without its picture, which follows; 0: 4 s
+	Now    func() time.Time                                                     // nil: time.Now
+	Dial   func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to the homeserver; nil: TCP
+	Log    *slog.Logger                                                         // nil logs nothing
 
 	Ready func(user string) // called when what people write reaches the bot; may be nil
 }
@@ -375,7 +376,7 @@ func (a *Adapter) login(ctx context.Context) (*device.Device, error) {
 func (a *Adapter) deviceConfig() device.Config {
 	c := a.cfg
 	return device.Config{Homeserver: c.Homeserver, User: c.User, Password: c.Password, Token: c.Token, RecoveryKey: c.RecoveryKey, RecoveryFile: c.RecoveryFile, LoginFile: c.LoginFile,
-		DB: c.DB, Name: "Halfpoint", Dial: c.Dial, OldCopy: a.wentBack, Log: a.log, Waiting: a.away}
+		DB: c.DB, Name: "Halfpoint", Dial: c.Dial, Settle: c.Settle, OldCopy: a.wentBack, Log: a.log, Waiting: a.away}
 }
 
 // away tells the service that Matrix cannot be reached; what waits waits until it

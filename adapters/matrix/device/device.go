@@ -14,6 +14,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -59,6 +60,7 @@ type Config struct {
 	// Waiting is called when a login waits for the account's owner, which may take long;
 	// may be nil.
 	Waiting func(ctx context.Context)
+	Settle  time.Duration                                                        // at least, between a claim of the account and the look whether it stands; 0: one second
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to the homeserver; nil: TCP
 	// OldCopy is called when the database turns out to be an old copy, before that can no
 	// longer be seen. After an error it is called again at the next start. May be nil.
@@ -174,9 +176,8 @@ func open(ctx context.Context, c *Config) (_ *Device, err error) {
 }
 
 func (c *Config) defaults() {
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	c.Settle = cmp.Or(c.Settle, settleFor)
 }
 
 // connect makes a client that is not logged in.

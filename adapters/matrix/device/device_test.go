@@ -62,6 +62,9 @@ func account(t *testing.T, server *matrixtest.Server, url string, user matrixtes
 	s := &setup{t: t, user: user, path: filepath.Join(t.TempDir(), "halfpoint.db")}
 	s.Config = Config{RecoveryFile: s.path + ".recovery-key", Homeserver: url, Dial: server.Dial, User: user.ID.String(), Password: bot.NewSecret(user.Password),
 		Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	if !server.Virtual() {
+		s.Settle = time.Millisecond // nobody competes for the account
+	}
 	t.Cleanup(func() { s.closeDB() })
 	return s
 }

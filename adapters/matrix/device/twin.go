@@ -27,7 +27,7 @@ const (
 	beatEvery  = 20 * time.Second
 	watchEvery = 2 * time.Second
 	watchFor   = 50 * time.Second // for two beats and the time that they take
-	settleFor  = time.Second      // at least, between a claim and the look whether it stands
+	settleFor  = time.Second      // see Config.Settle
 )
 
 // ErrTwin says that another Halfpoint uses the account.
@@ -99,7 +99,7 @@ func (d *Device) claim(ctx context.Context, there mark) error {
 	d.claimed = true
 	// Another one that starts at this moment may have read the same, and its claim may
 	// come later: then that stands.
-	if err := retry.Sleep(ctx, max(settleFor, 4*time.Since(began))); err != nil {
+	if err := retry.Sleep(ctx, max(d.config.Settle, 4*time.Since(began))); err != nil {
 		return err
 	}
 	if now, err := d.readMark(ctx); err != nil {

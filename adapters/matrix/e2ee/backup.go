@@ -83,7 +83,7 @@ var errNotOurs = errors.New("no valid MAC: the entry is not of this bot, or of a
 
 const (
 	backupBatch = 100              // sessions in one upload
-	backupAfter = time.Second      // between a key's arrival and its upload, with others
+	backupAfter = time.Second      // see Machine
 	backupWait  = 10 * time.Second // for an answer while somebody waits for a key
 	backupTries = 7                // that fail before a session is taken for missing
 	backupSoon  = 2 * time.Minute  // in which a backup that could not be opened is waited for
@@ -263,7 +263,7 @@ func (m *Machine) keepBackup(ctx context.Context, ready bool, wait time.Duration
 			case <-m.unsaved:
 			}
 		}
-		if retry.Sleep(ctx, max(wait, backupAfter)) != nil {
+		if retry.Sleep(ctx, max(wait, m.backupAfter)) != nil {
 			return
 		}
 		err := guard(func() (err error) {
@@ -289,7 +289,7 @@ func (m *Machine) keepBackup(ctx context.Context, ready bool, wait time.Duration
 			// Another client may have replaced or deleted the backup, which servers
 			// say in different ways.
 			ready = false
-			backoff = min(max(2*backoff, 2*backupAfter), 10*time.Minute)
+			backoff = min(max(2*backoff, 2*m.backupAfter), 10*time.Minute)
 			wait = max(backoff, retry.After(err))
 			m.Log.Warn("encryption: key backup failed, will retry", "again", wait, "err", err)
 		}

@@ -158,7 +158,7 @@ func TestBackupAfterCrash(t *testing.T) {
 		}
 		restart()
 		bot.backsUp(recoveryKey)
-		time.Sleep(2 * backupAfter)
+		time.Sleep(2 * bot.backupAfter)
 		if n := len(proxy.Requests(uploads)); n != before {
 			t.Errorf("%d uploads of what is there", n-before)
 		}

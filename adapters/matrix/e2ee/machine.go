@@ -61,6 +61,7 @@ type Machine struct {
 	backup       atomic.Pointer[keyBackup] // nil: none is open
 	recoveryKeys []string                  // that may open it
 	backupBy     atomic.Int64              // in Unix nanoseconds, when keys no longer wait for it to be opened
+	backupAfter  time.Duration             // between a key's arrival and its upload, with others
 	unsaved      chan struct{}             // has one when there may be keys to back up
 
 	background context.Context // ends with Close
@@ -86,7 +87,7 @@ type arrival struct {
 // uploads what the server lacks of them. It is [ErrOtherKeys] if the server has
 // other keys for this device than the database.
 func Open(ctx context.Context, c Config) (*Machine, error) {
-	m := &Machine{Config: c, now: time.Now, chores: make(chan func(context.Context), 64), verifications: make(chan func(context.Context), 64), unsaved: make(chan struct{}, 1)}
+	m := &Machine{Config: c, now: time.Now, chores: make(chan func(context.Context), 64), verifications: make(chan func(context.Context), 64), unsaved: make(chan struct{}, 1), backupAfter: backupAfter}
 	if err := m.load(ctx, true); err != nil {
 		return nil, err
 	}

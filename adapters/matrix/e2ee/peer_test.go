@@ -36,6 +36,8 @@ type peer struct {
 	keys   []id.SessionID              // of which OnKey told
 	clock  time.Time
 	pickle string
+
+	virtual bool // time passes by itself
 }
 
 func openDB(t testing.TB, path string) *dbutil.Database {
@@ -54,7 +56,7 @@ func openDB(t testing.TB, path string) *dbutil.Database {
 
 func newPeer(t testing.TB, s *matrixtest.Server, url string, user matrixtest.User) *peer {
 	t.Helper()
-	p := &peer{t: t, user: user, events: make(map[id.EventID]*event.Event), clock: time.Now(), pickle: "sealed for tests"}
+	p := &peer{t: t, user: user, events: make(map[id.EventID]*event.Event), clock: time.Now(), pickle: "sealed for tests", virtual: s.Virtual()}
 	p.db = openDB(t, filepath.Join(t.TempDir(), "keys.db"))
 	client := s.Client(t, url, user)
 	p.client = client
@@ -78,6 +80,9 @@ func (p *peer) open() {
 		p.t.Fatal(err)
 	}
 	m.now = func() time.Time { return p.clock }
+	if !p.virtual {
+		m.backupAfter = 10 * time.Millisecond
+	}
 	m.OnKey(func(_ id.RoomID, s id.SessionID) { p.keys = append(p.keys, s) })
 	p.Machine = m
 	p.t.Cleanup(func() { _ = m.Close() })
