@@ -43,11 +43,12 @@ func Restore(ctx context.Context, name, backup string, now time.Time) (kept stri
 	if err := suits(path, backup); err != nil {
 		return "", fmt.Errorf("%s: %w", backup, err)
 	}
-	if _, err := checkLog(ctx, backup); err != nil {
+	_, log, err := checkLog(backup)
+	if err != nil {
 		return "", fmt.Errorf("%s: %w", backup, err)
 	}
 	removeParts(path)
-	copied, err := settled(ctx, backup, path)
+	copied, err := settled(ctx, backup, path, log)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", backup, err)
 	}
@@ -138,7 +139,7 @@ func suits(path, backup string) error {
 // settled copies a database with its log to a file beside the one at path, and returns the
 // name of the copy when it is whole, checked, marked as replacing another one, and on the
 // disk.
-func settled(ctx context.Context, from, path string) (_ string, err error) {
+func settled(ctx context.Context, from, path string, log *logHead) (_ string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+part)
 	if err != nil {
 		return "", withoutPath(err)
@@ -167,6 +168,11 @@ func settled(ctx context.Context, from, path string) (_ string, err error) {
 	if err := intact(ctx, db, "SELECT COALESCE((SELECT 'a row of ' || \"table\" || ' refers to nothing' FROM pragma_foreign_key_check LIMIT 1), 'ok')"); err != nil {
 		return "", err
 	}
+	if log != nil {
+		if err := log.complete(ctx, db, from, name); err != nil {
+			return "", err
+		}
+	}
 	switch tables, _, err := inspected(ctx, db); {
 	case err != nil:
 		return "", err
@@ -184,16 +190,6 @@ func settled(ctx context.Context, from, path string) (_ string, err error) {
 		return "", err
 	}
 	return name, syncFile(name)
-}
-
-// tried returns an error if a database and the log beside it do not go together, by
-// bringing them together in a copy.
-func tried(ctx context.Context, path string) error {
-	name, err := settled(ctx, path, path)
-	if err != nil {
-		return err
-	}
-	return os.Remove(name)
 }
 
 // freeName returns name, or name with a number if there is such a file.

@@ -117,7 +117,7 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	if s.unlock, err = lock(path + ".lock"); err != nil {
 		return nil, fmt.Errorf("create lock file: %w", withoutPath(err))
 	}
-	killed, err := checkLog(ctx, path)
+	killed, log, err := checkLog(path)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +125,11 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 		return nil, err
 	}
 	removeParts(path)
+	if log != nil {
+		if err := try(ctx, path, *log); err != nil {
+			return nil, err
+		}
+	}
 	if err := dropReplaced(path); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 )
 
@@ -21,7 +22,9 @@ import (
 // the first log of a session, a session being the time in which the store is open. Each
 // later log of the session has the next salt, whichever connection begins it. Before
 // anything else is written in a session, the mark is in the file itself, unless another
-// program reads there. checkLog compares the two before SQLite opens the file.
+// program reads there. checkLog compares the two before SQLite opens the file: that refuses
+// the logs of other sessions. Whether a log of the session is of a later state than the
+// file, which is then an older copy, only the pages of both together can tell: see try.
 //
 // A connection that has begun no log yet draws random salts if it finds the log empty, and
 // other connections may be such. So nobody but scrub empties the log, and that looks at the
@@ -47,25 +50,18 @@ var sidecars = []string{logSuffix, indexSuffix, journalSuffix}
 // been opened since. A log beside it belongs to the other one, and is kept elsewhere.
 const replacing = 0x68707265
 
-// Places in the header of a database, and in the first page of each of its versions.
+// Places in the header of a database.
 const (
-	headerSize  = 100
-	pageSizeAt  = 16 // of two bytes
-	readModeAt  = 19 // of one byte: 2 if the file uses a log
-	changesAt   = 24 // of four bytes, as all below
-	markAt      = 60
-	validForAt  = 92
-	usesLog     = 2
-	lockedBytes = 1 << 30 // the page with this byte is never written
+	headerSize = 100
+	readModeAt = 19 // of one byte: 2 if the file uses a log
+	markAt     = 60 // of four bytes, also in the first page as a log has it
+	usesLog    = 2
 )
 
 // A logHead is what the first 32 bytes of a log say.
 type logHead struct {
-	pageSize int
-	salt     uint32 // the first; that of the next log of the session is higher by one
-	salts    [8]byte
-	sums     [2]uint32
-	order    binary.ByteOrder // of the checksums
+	salt  uint32 // the first; that of the next log of the session is higher by one
+	salts [8]byte
 }
 
 // readLogHead reads the head of a log. It reports false if it is not that of a log.
@@ -74,27 +70,18 @@ func readLogHead(b []byte) (h logHead, ok bool) {
 	if len(b) < 32 {
 		return h, false
 	}
-	first := binary.BigEndian.Uint32(b)
-	h.order = binary.ByteOrder(binary.LittleEndian)
-	if first&1 != 0 {
-		h.order = binary.BigEndian
+	word := func(i int) uint32 { return binary.BigEndian.Uint32(b[i:]) }
+	order := binary.ByteOrder(binary.LittleEndian)
+	if word(0)&1 != 0 {
+		order = binary.BigEndian
 	}
-	h.pageSize = int(binary.BigEndian.Uint32(b[8:]))
-	h.salts = [8]byte(b[16:24])
-	h.salt = binary.BigEndian.Uint32(b[16:])
-	h.sums = sum(h.order, h.sums, b[:24])
-	return h, first&^1 == magic && binary.BigEndian.Uint32(b[4:]) == format &&
-		h.pageSize >= 512 && h.pageSize <= 1<<16 && h.pageSize&(h.pageSize-1) == 0 &&
-		h.sums == [2]uint32{binary.BigEndian.Uint32(b[24:]), binary.BigEndian.Uint32(b[28:])}
-}
-
-// sum continues a checksum of SQLite's over b, whose length is a multiple of eight.
-func sum(order binary.ByteOrder, s [2]uint32, b []byte) [2]uint32 {
-	for ; len(b) >= 8; b = b[8:] {
-		s[0] += order.Uint32(b) + s[1]
-		s[1] += order.Uint32(b[4:]) + s[0]
+	var s0, s1 uint32 // SQLite's checksum
+	for i := 0; i < 24; i += 8 {
+		s0 += order.Uint32(b[i:]) + s1
+		s1 += order.Uint32(b[i+4:]) + s0
 	}
-	return s
+	h = logHead{word(16), [8]byte(b[16:24])}
+	return h, word(0)&^1 == magic && word(4) == format && s0 == word(24) && s1 == word(28)
 }
 
 // maxLogs is how many logs of a session are known by its mark: one every two seconds for a
@@ -104,133 +91,63 @@ const maxLogs = 1 << 24
 // marked reports whether a log is of the session with a mark.
 func (h logHead) marked(mark uint32) bool { return h.salt-mark < maxLogs }
 
-// committed is what a log holds up to the end of its last transaction.
-type committed struct {
-	frames int          // 0: nothing
-	pages  int          // of the database after it
-	has    map[int]bool // numbers of pages
-	first  []byte       // the first page, as the log has it first; nil if it has not
-}
-
-// readFrames reads the frames of a log that follow its head, up to the first that is not
-// whole: SQLite recovers the same.
-func readFrames(r io.Reader, h logHead) (c committed, err error) {
-	c.has = map[int]bool{}
-	frame := make([]byte, 24+h.pageSize)
-	var since []int // pages of a transaction that has not ended
-	var first []byte
-	for n := 1; ; n++ {
-		switch _, err := io.ReadFull(r, frame); {
-		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			return c, nil
-		case err != nil:
-			return c, withoutPath(err)
-		}
-		head, page := frame[:24], frame[24:]
-		h.sums = sum(h.order, sum(h.order, h.sums, head[:8]), page)
-		number := int(binary.BigEndian.Uint32(head))
-		if [8]byte(head[8:16]) != h.salts || number == 0 ||
-			h.sums != [2]uint32{binary.BigEndian.Uint32(head[16:]), binary.BigEndian.Uint32(head[20:])} {
-			return c, nil
-		}
-		since = append(since, number)
-		if number == 1 && first == nil {
-			first = bytes.Clone(page)
-		}
-		if pages := int(binary.BigEndian.Uint32(head[4:])); pages != 0 {
-			c.frames, c.pages, c.first = n, pages, first
-			for _, p := range since {
-				c.has[p] = true
-			}
-			since = since[:0]
-		}
-	}
-}
-
 // checkLog returns an ErrForeignLog, and changes nothing, if the log beside a database
 // was not written for the database as it is in the file, or has lost what it held. Then
-// SQLite must not open it. It reports whether there is a log of which something may be
-// left to apply. A process that was killed may leave an empty log, or half a transaction
-// at its end.
-func checkLog(ctx context.Context, path string) (left bool, err error) {
+// SQLite must not open it. It reports whether a log is there; h is nil if there is nothing
+// in it. A process that was killed may leave an empty log, or half a transaction at its end.
+//
+// The mark alone does not tell whether the file is as old as the log, nor whether a log
+// without marks is the file's own: try does.
+func checkLog(path string) (there bool, h *logHead, err error) {
 	log, err := os.Open(path + logSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return false, nil, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("write-ahead log: %w", withoutPath(err))
+		return false, nil, fmt.Errorf("write-ahead log: %w", withoutPath(err))
 	}
 	defer log.Close()
 	info, err := log.Stat()
 	switch {
 	case err != nil:
-		return false, fmt.Errorf("write-ahead log: %w", withoutPath(err))
+		return false, nil, fmt.Errorf("write-ahead log: %w", withoutPath(err))
 	case !info.Mode().IsRegular():
-		return false, foreign("it is not a file")
+		return false, nil, foreign("it is not a file")
 	case info.Size() <= 32: // not even a head, or nothing after it
-		return info.Size() > 0, nil
+		return true, nil, nil
 	}
 	head, size, err := readHeader(path)
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
 	if size == 0 {
-		return false, foreign("the database is missing or empty, the log is not")
+		return false, nil, foreign("the database is missing or empty, the log is not")
 	}
 	if !isDatabase(head) { // a message of its own tells that
-		return true, nil
+		return true, nil, nil
 	}
 	mark := binary.BigEndian.Uint32(head[markAt:])
 	if head[readModeAt] != usesLog {
 		if mark == replacing {
-			return true, nil // see dropReplaced
+			return true, nil, nil // see dropReplaced
 		}
-		return false, foreign("the database is a copy, and copies have no log")
+		return false, nil, foreign("the database is a copy, and copies have no log")
 	}
-	start := make([]byte, 32)
-	if _, err := io.ReadFull(log, start); err != nil {
-		return false, fmt.Errorf("write-ahead log: %w", withoutPath(err))
+	start := make([]byte, 32+24+headerSize) // with the beginning of its first page
+	n, err := io.ReadFull(log, start)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, nil, fmt.Errorf("write-ahead log: %w", withoutPath(err))
 	}
-	h, ok := readLogHead(start)
+	head1, ok := readLogHead(start[:n])
 	if !ok {
-		return false, foreign("it is damaged")
+		return false, nil, foreign("it is damaged")
 	}
-	if n := pageSizeOf(head); h.pageSize != n {
-		return false, foreign(fmt.Sprintf("its pages have %d bytes, those of the database %d", h.pageSize, n))
+	// The first log of a session begins with the first page, and the mark from before.
+	if first := start[32:]; !head1.marked(mark) && n == len(start) && binary.BigEndian.Uint32(first) == 1 &&
+		binary.BigEndian.Uint32(first[24+markAt:]) != mark {
+		return false, nil, foreign(otherState)
 	}
-	c, err := readFrames(log, h)
-	if err != nil {
-		return false, fmt.Errorf("write-ahead log: %w", err)
-	}
-	if n := indexed(path, h.salts); n > c.frames {
-		return false, foreign(fmt.Sprintf("it had %d pages, and the end is missing from page %d on", n, c.frames+1))
-	}
-	if c.frames == 0 {
-		return true, nil
-	}
-	inFile := int(size / int64(h.pageSize))
-	for p := inFile + 1; p <= c.pages; p++ {
-		if !c.has[p] && p != lockedBytes/h.pageSize+1 {
-			return false, foreign("the database is older than the log")
-		}
-	}
-	switch {
-	case h.marked(mark):
-		return true, nil
-	case onlyMarks(c, path, head, h.pageSize):
-		return true, nil // killed before the mark was in the file
-	case c.first == nil || binary.BigEndian.Uint32(c.first[markAt:]) == mark:
-		// The mark of the database did not change with the log. It is of a program that sets
-		// no marks, or was begun before its mark was in the file: only trying a copy tells.
-		switch err := tried(ctx, path); {
-		case errors.Is(err, ErrUnreadable):
-			return false, foreign(otherState + ": " + err.Error())
-		case err != nil && !errors.Is(err, ErrNewer):
-			return false, fmt.Errorf("try the write-ahead log on a copy: %w", err)
-		}
-		return true, nil
-	}
-	return false, foreign(otherState)
+	return true, &head1, nil
 }
 
 const otherState = "it was written for another database, or for another state of this one"
@@ -240,43 +157,73 @@ func foreign(why string) error {
 	return fmt.Errorf("%w: %s; nothing was changed. To go back to a backup, run halfpoint restore BACKUP", ErrForeignLog, why)
 }
 
-// onlyMarks reports whether a log changes nothing in a database but its mark.
-func onlyMarks(c committed, path string, head []byte, pageSize int) bool {
-	if len(c.has) != 1 || c.first == nil {
-		return false
-	}
-	f, err := os.Open(path)
+// try reads a database together with its log, as SQLite would bring them together, and
+// writes to neither: it gives them other names, beside which SQLite makes its index.
+func try(ctx context.Context, path string, h logHead) error {
+	name, err := freeName(path + ".log" + part)
 	if err != nil {
-		return false
+		return err
 	}
-	defer f.Close()
-	page := make([]byte, pageSize)
-	if _, err := io.ReadFull(f, page); err != nil {
-		return false
+	defer func() { // what fails here is left to removeParts
+		os.Remove(name)
+		removeSidecars(name) //nolint:errcheck
+	}()
+	for _, suffix := range []string{"", logSuffix} {
+		if err := keep(path+suffix, name+suffix); err != nil {
+			return withoutPath(err)
+		}
 	}
-	other := bytes.Clone(c.first)
-	for _, p := range [][]byte{page, other} {
-		clear(p[changesAt : changesAt+4])
-		clear(p[markAt : markAt+4])
-		clear(p[validForAt:headerSize]) // the number of changes again, and the version of SQLite
+	db, err := connect(fileAddress(name, url.Values{"mode": {"ro"}}), 1)
+	if err != nil {
+		return err
 	}
-	return bytes.Equal(page, other)
+	defer db.Close()
+	_, err = inspect(ctx, db)
+	if err == nil {
+		err = intact(ctx, db, "PRAGMA integrity_check(1)")
+	}
+	if errors.Is(err, ErrUnreadable) {
+		return foreign(otherState)
+	}
+	if err != nil {
+		return err
+	}
+	return h.complete(ctx, db, path, name)
 }
 
-// indexed returns how many pages the log with these salts holds, as its index says. The
-// index is newer than any log that lacks some of them: a page is in the log on the disk
-// before it is in the index. It returns 0 if there is no index or it does not know.
-func indexed(path string, salts [8]byte) int {
+// complete returns an ErrForeignLog if the log beside a database has lost pages at its end,
+// or if the database has not all the pages to which the log belongs; db is a copy of both,
+// which has been read. A page is in the log on the disk before it is in its index, so the
+// index beside the database, if it is still there, says how many pages the log had.
+func (h logHead) complete(ctx context.Context, db *sql.DB, path, copied string) error {
+	var size int
+	if err := db.QueryRowContext(ctx, "PRAGMA page_count").Scan(&size); err != nil {
+		return err
+	}
+	had, _ := h.indexed(path)
+	has, pages := h.indexed(copied)
+	switch {
+	case had > has:
+		return foreign(fmt.Sprintf("it had %d pages, and the end is missing from page %d on", had, has+1))
+	case has > 0 && size != pages:
+		return foreign("the database is older than the log")
+	}
+	return nil
+}
+
+// indexed returns how many pages the log holds, and the database with it, as the index
+// beside the database says. It returns 0 if there is no index or it does not know.
+func (h logHead) indexed(path string) (frames, pages int) {
 	b := make([]byte, 2*48) // it is there twice, and the same if nobody was writing it
 	f, err := os.Open(path + indexSuffix)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	defer f.Close()
-	if _, err := io.ReadFull(f, b); err != nil || !bytes.Equal(b[:48], b[48:]) || b[12] != 1 || [8]byte(b[32:40]) != salts {
-		return 0
+	if _, err := io.ReadFull(f, b); err != nil || !bytes.Equal(b[:48], b[48:]) || b[12] != 1 || [8]byte(b[32:40]) != h.salts {
+		return 0, 0
 	}
-	return int(binary.NativeEndian.Uint32(b[16:]))
+	return int(binary.NativeEndian.Uint32(b[16:])), int(binary.NativeEndian.Uint32(b[20:]))
 }
 
 // readHeader returns the header of a database and the size of its file; 0: there is none.
@@ -304,13 +251,6 @@ func readHeader(path string) (head []byte, size int64, err error) {
 // isDatabase reports whether a header is that of a database.
 func isDatabase(head []byte) bool {
 	return len(head) == headerSize && bytes.HasPrefix(head, []byte("SQLite format 3\x00"))
-}
-
-func pageSizeOf(head []byte) int {
-	if n := int(binary.BigEndian.Uint16(head[pageSizeAt:])); n != 1 {
-		return n
-	}
-	return 1 << 16
 }
 
 // dropReplaced removes the log of a database in whose place a backup was put: Restore was

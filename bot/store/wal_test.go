@@ -7,7 +7,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -196,6 +198,74 @@ func TestEveryMomentLeavesItsOwnLog(t *testing.T) {
 		t.Errorf("the log began anew only %d times", len(logs))
 	}
 	t.Logf("%d states of %d moments, %d logs", len(states), moments, len(logs))
+}
+
+// A raw copy of the file that somebody made during a session lacks what later logs of the
+// session brought. Beside the last of them it is refused, also if the file has not grown.
+func TestRawCopyBesideALaterLog(t *testing.T) {
+	name := newFile(t)
+	s, err := store.Open(t.Context(), name)
+	must(t, err)
+	defer func() { must(t, s.Close()) }()
+	r := rand.New(rand.NewPCG(1, 1))
+	outages := func(n int) (some []bot.Outage) {
+		for range n {
+			some = append(some, bot.Outage{Platform: "chat", Server: fmt.Sprint(r.Uint64()), From: noon})
+		}
+		return some
+	}
+	all := outages(5000)
+	must(t, s.ChangeOutages(t.Context(), all, nil))
+	copies := []string{""}
+	for len(copies) < 9 { // the last is the file as it is
+		if now := string(left(t, name)[""]); now != copies[len(copies)-1] {
+			copies = append(copies, now)
+		}
+		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		next := outages(50)
+		must(t, s.ChangeOutages(t.Context(), next, all[:50]))
+		copy(all, next)
+	}
+	killed := left(t, name)
+	for i, raw := range copies[5:8] {
+		name := killed.with(files{"": []byte(raw)}).lay(t)
+		before := folder(t, filepath.Dir(name))
+		s, err := store.Open(t.Context(), name)
+		if err == nil {
+			must(t, s.Close())
+			t.Errorf("copy %d opens", i)
+		} else if !errors.Is(err, store.ErrForeignLog) {
+			t.Error(i, err)
+		}
+		if diff := cmp.Diff(before, folder(t, filepath.Dir(name))); err != nil && diff != "" {
+			t.Errorf("the directory changed (-before +after):\n%.500s", diff)
+		}
+	}
+	again := open(t, killed.lay(t))
+	if found, err := again.Outages(t.Context()); err != nil || len(found) != len(all) {
+		t.Errorf("%d of %d outages, %v", len(found), len(all), err)
+	}
+}
+
+// A database of a newer release is refused before anything is written, also if a killed
+// process has left the newer version in the log.
+func TestLogFromTheFuture(t *testing.T) {
+	name := newFile(t)
+	session(t, name, 5)
+	name = left(t, name).lay(t)
+	var killed files
+	sqlWhile(t, name, func() { killed = left(t, name) }, "INSERT INTO halfpoint_version (version_id, is_applied) VALUES (99, 1)")
+	name = killed.lay(t)
+	before := folder(t, filepath.Dir(name))
+	if s, err := store.Open(t.Context(), name); !errors.Is(err, store.ErrNewer) {
+		if err == nil {
+			s.Close()
+		}
+		t.Errorf("error is %v", err)
+	}
+	if diff := cmp.Diff(before, folder(t, filepath.Dir(name))); diff != "" {
+		t.Errorf("the directory changed (-before +after):\n%.500s", diff)
+	}
 }
 
 // A database of a release without marks has no mark, and neither has its log.
