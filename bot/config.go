@@ -13,18 +13,19 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // Settings is the configuration: a YAML file, overridden by the environment,
 // overridden by flags.
 type Settings struct {
-	Listen   string   // address of the local room, "127.0.0.1:8080"; port 0 takes a free one
-	Hosts    []string // names besides the loopback ones by which browsers may call the local room
-	Owner    Secret   // secret that makes somebody a moderator of the local room; empty: nobody is
-	Database string   // path of the SQLite file
-	Metrics  string   // address at which Prometheus may ask how the bot is; empty: none
-	Rulesets []string // files of custom rulesets
+	Listen   string      // address of the local room, "127.0.0.1:8080"; port 0 takes a free one
+	Hosts    []string    // names besides the loopback ones by which browsers may call the local room
+	Owner    secret.Text // secret that makes somebody a moderator of the local room; empty: nobody is
+	Database string      // path of the SQLite file
+	Metrics  string      // address at which Prometheus may ask how the bot is; empty: none
+	Rulesets []string    // files of custom rulesets
 	Limits   Limits
 	Discord  Discord
 	Matrix   Matrix
@@ -43,30 +44,30 @@ type Limits struct {
 
 // Discord configures the connection to Discord. Without a token it is off.
 type Discord struct {
-	Token       Secret // of the bot
-	Application string // id of the application; empty: the one of the token
-	PublicKey   string // of the application, for interactions over HTTP
-	Guild       string // the only server in which commands are registered; empty: all
-	API         string // address of the API; empty: Discord's
-	Listen      string // address for interactions over HTTP; empty: they come through the gateway
-	Content     bool   // read messages, for turns typed in threads of games; only through the gateway
-	Shards      int    // of the whole bot; 0: as many as Discord recommends
-	First       int    // the first shard of this process
-	Count       int    // how many shards this process runs; 0: all from First
+	Token       secret.Text // of the bot
+	Application string      // id of the application; empty: the one of the token
+	PublicKey   string      // of the application, for interactions over HTTP
+	Guild       string      // the only server in which commands are registered; empty: all
+	API         string      // address of the API; empty: Discord's
+	Listen      string      // address for interactions over HTTP; empty: they come through the gateway
+	Content     bool        // read messages, for turns typed in threads of games; only through the gateway
+	Shards      int         // of the whole bot; 0: as many as Discord recommends
+	First       int         // the first shard of this process
+	Count       int         // how many shards this process runs; 0: all from First
 }
 
 // Matrix configures the connection to Matrix. Without a homeserver it is off.
 type Matrix struct {
-	Homeserver  string   // its address, or the name of the server
-	User        string   // "@halfpoint:example.org", or the part before the colon
-	Password    Secret   // of the account; without it and Token the account logs in through the browser
-	Token       Secret   // instead of the password; some things do not work with it
-	RecoveryKey Secret   // of the account's cross-signing; empty: made if there is none
-	Allow       []string // who may invite the bot: users, servers, rooms; empty: everybody
-	Owners      []string // who may verify the bot: users
-	Name        string   // of the account, as people see it; empty: Halfpoint, unless it has one
-	Avatar      string   // file of its picture; empty: a board, unless it has one
-	Unlimited   bool     // the homeserver takes as many messages as the bot sends
+	Homeserver  string      // its address, or the name of the server
+	User        string      // "@halfpoint:example.org", or the part before the colon
+	Password    secret.Text // of the account; without it and Token the account logs in through the browser
+	Token       secret.Text // instead of the password; some things do not work with it
+	RecoveryKey secret.Text // of the account's cross-signing; empty: made if there is none
+	Allow       []string    // who may invite the bot: users, servers, rooms; empty: everybody
+	Owners      []string    // who may verify the bot: users
+	Name        string      // of the account, as people see it; empty: Halfpoint, unless it has one
+	Avatar      string      // file of its picture; empty: a board, unless it has one
+	Unlimited   bool        // the homeserver takes as many messages as the bot sends
 }
 
 // Defaults are the settings without any configuration.
@@ -272,8 +273,8 @@ func (r *reader) set(key string, values []string) {
 	switch to := r.table[key].(type) {
 	case *string:
 		*to = value
-	case *Secret:
-		*to = NewSecret(value)
+	case *secret.Text:
+		*to = secret.New(value)
 	case *[]string:
 		*to = slices.DeleteFunc(values, func(s string) bool { return s == "" })
 	case *int:

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // The example says what the defaults are, and leaves nothing out.
@@ -54,7 +56,7 @@ func TestSettings(t *testing.T) {
 	s, err := settingsIn(t, file)
 	if err != nil || s.Listen != "0.0.0.0:80" || !slices.Equal(s.Hosts, []string{"go.example.org"}) || s.Database != Defaults.Database ||
 		s.Limits != (Limits{6, Defaults.Limits.Channel, GameLimits{7, Defaults.Limits.Games.Channel}}) ||
-		s.Discord != (Discord{Token: NewSecret("a.b.c"), PublicKey: "cafe", Guild: "123456789012345678", Shards: 4, Content: true}) ||
+		s.Discord != (Discord{Token: secret.New("a.b.c"), PublicKey: "cafe", Guild: "123456789012345678", Shards: 4, Content: true}) ||
 		!slices.Equal(s.Former, []string{"matrix.describe"}) {
 		t.Errorf("%+v %v", s, err)
 	}
@@ -65,7 +67,7 @@ func TestSettings(t *testing.T) {
 	s, err = settingsIn(t, file)
 	if err != nil || s.Listen != "127.0.0.1:1" || !slices.Equal(s.Hosts, []string{"a.example", "b.example"}) || s.Database != Defaults.Database ||
 		s.Limits != (Limits{6, 300, GameLimits{7, 70}}) ||
-		s.Discord != (Discord{Token: NewSecret("a.b.c"), PublicKey: "beef", Guild: "123456789012345678", Shards: 4, Count: 2}) {
+		s.Discord != (Discord{Token: secret.New("a.b.c"), PublicKey: "beef", Guild: "123456789012345678", Shards: 4, Count: 2}) {
 		t.Errorf("%+v %v", s, err)
 	}
 }

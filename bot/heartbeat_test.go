@@ -251,7 +251,9 @@ func TestClockWasAYearAhead(t *testing.T) {
 					t.Errorf("game %d: %v are left", m.Number, left)
 				}
 			}
-			if posts := w.posts(t); !slices.ContainsFunc(posts, func(p outbox.Post) bool { return strings.Contains(p.Text, "ahead") && strings.Contains(p.Text, "deadline is now") }) {
+			if posts := w.posts(t); !slices.ContainsFunc(posts, func(p outbox.Post) bool {
+				return strings.Contains(p.Text, "ahead") && strings.Contains(p.Text, "deadline is now")
+			}) {
 				t.Errorf("nobody is told: %v", posts)
 			}
 			w.run(t, 5*time.Hour)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // secretKeys are the settings that are secret, and what the tests put there.
@@ -84,7 +86,7 @@ func TestSettingsHideSecrets(t *testing.T) {
 			}
 		}
 	}
-	for key, got := range map[string]Secret{"owner_token": s.Owner, "discord.token": s.Discord.Token, "matrix.password": s.Matrix.Password,
+	for key, got := range map[string]secret.Text{"owner_token": s.Owner, "discord.token": s.Discord.Token, "matrix.password": s.Matrix.Password,
 		"matrix.token": s.Matrix.Token, "matrix.recovery_key": s.Matrix.RecoveryKey} {
 		if got.Reveal() != secretKeys[key] {
 			t.Errorf("%s is %q", key, got.Reveal())
@@ -106,7 +108,7 @@ func TestSecretSettingsAreSecrets(t *testing.T) {
 	look = func(of reflect.Type) {
 		for i := range of.NumField() {
 			f := of.Field(i)
-			if f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[Secret]() {
+			if f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[secret.Text]() {
 				look(f.Type)
 			}
 			if n := strings.ToLower(f.Name); f.Type.Kind() == reflect.String && (strings.Contains(n, "token") || strings.Contains(n, "password") || strings.Contains(n, "recovery")) {
@@ -118,12 +120,12 @@ func TestSecretSettingsAreSecrets(t *testing.T) {
 }
 
 func TestSecret(t *testing.T) {
-	a, b := NewSecret("canary"), NewSecret("canary")
-	if a != b || a == NewSecret("other") || a.IsZero() || a.Reveal() != "canary" {
-		t.Error("a Secret should be equal to another of the same text, and give it")
+	a, b := secret.New("canary"), secret.New("canary")
+	if a != b || a == secret.New("other") || a.IsZero() || a.Reveal() != "canary" {
+		t.Error("a secret.Text should be equal to another of the same text, and give it")
 	}
-	if (Secret{}) != NewSecret("") || !NewSecret("").IsZero() || NewSecret("").Reveal() != "" || NewSecret("").String() != "" {
-		t.Error("a Secret of an empty text should be the zero value")
+	if (secret.Text{}) != secret.New("") || !secret.New("").IsZero() || secret.New("").Reveal() != "" || secret.New("").String() != "" {
+		t.Error("a secret.Text of an empty text should be the zero value")
 	}
 	for how, out := range prints(t, a) {
 		if how != "%T" && how != "%p" && !strings.Contains(out, "[secret]") {

@@ -23,6 +23,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -182,7 +183,7 @@ func makeClub(t *testing.T, o discordtest.Options) *club {
 	}
 	t.Cleanup(func() { st.Close() })
 	c.store = st
-	c.cfg = Config{Token: bot.NewSecret(d.Token()), API: d.API()}
+	c.cfg = Config{Token: secret.New(d.Token()), API: d.API()}
 	return c
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // Name is the platform's name.
@@ -28,13 +29,13 @@ const Name = "discord"
 
 // Config says whose bot it is and how interactions come. Only Token is needed.
 type Config struct {
-	Token       bot.Secret // without "Bot "
-	Application string     // id of the application; empty: as the token says
-	PublicKey   string     // of the application, in hexadecimal; for Listen
-	Guild       string     // register the commands in this server alone; empty: everywhere
-	API         string     // empty: Discord's
-	Listen      string     // address for interactions over HTTP; empty: they come through the gateway
-	Version     string     // of the program
+	Token       secret.Text // without "Bot "
+	Application string      // id of the application; empty: as the token says
+	PublicKey   string      // of the application, in hexadecimal; for Listen
+	Guild       string      // register the commands in this server alone; empty: everywhere
+	API         string      // empty: Discord's
+	Listen      string      // address for interactions over HTTP; empty: they come through the gateway
+	Version     string      // of the program
 
 	MessageContent bool // read what people type in threads of games: the application has the intent for it; not with Listen
 
@@ -126,7 +127,7 @@ func New(cfg Config) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Token = bot.NewSecret(token)
+	cfg.Token = secret.New(token)
 	if cfg.Application == "" {
 		cfg.Application = id
 	}

@@ -2,7 +2,7 @@
 // and menus into requests, and posts into messages with pictures, with a thread for each
 // game.
 //
-//	a, err := discord.New(discord.Config{Token: bot.NewSecret(token)})
+//	a, err := discord.New(discord.Config{Token: secret.New(token)})
 //	err = b.Run(ctx, a)
 //
 // # Answers

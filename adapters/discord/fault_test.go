@@ -16,6 +16,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"github.com/halfpoint-go/halfpoint/render"
 )
@@ -568,9 +569,9 @@ func TestOverHTTP(t *testing.T) {
 }
 
 // wrong returns a token of the same shape that Discord does not accept.
-func wrong(token bot.Secret) bot.Secret {
+func wrong(token secret.Text) secret.Text {
 	text := token.Reveal()
-	return bot.NewSecret(text[:len(text)-1] + "!")
+	return secret.New(text[:len(text)-1] + "!")
 }
 
 // A rejected token ends the program with an error that says so.
@@ -590,7 +591,7 @@ func TestWrongToken(t *testing.T) {
 			t.Errorf("identified %d times", n)
 		}
 		for token, says := range map[string]string{"": "missing", "secret": "not a bot's token", "a.b.c": "not a bot's token"} {
-			if _, err := New(Config{Token: bot.NewSecret(token)}); err == nil || !strings.Contains(err.Error(), says) || token != "" && strings.Contains(err.Error(), token+" ") {
+			if _, err := New(Config{Token: secret.New(token)}); err == nil || !strings.Contains(err.Error(), says) || token != "" && strings.Contains(err.Error(), token+" ") {
 				t.Errorf("%q: %v", token, err)
 			}
 		}

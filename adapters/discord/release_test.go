@@ -14,6 +14,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/bot/store/storetest"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 const releases = "../../bot/store/testdata/release/"
@@ -33,7 +34,7 @@ func TestFirstRelease(t *testing.T) {
 		}
 		c.guild = c.d.Guild("Go club")
 		c.room, c.alice, c.bob = c.guild.Channel("games"), c.guild.Member("Alice"), c.guild.Member("Bob")
-		c.cfg.Token = bot.NewSecret(c.d.Token())
+		c.cfg.Token = secret.New(c.d.Token())
 
 		time.Sleep(15 * time.Second) // then it was killed
 		want, err := os.ReadFile(releases + "discord.txt")

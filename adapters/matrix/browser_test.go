@@ -9,7 +9,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // letsIn lets the bot in as soon as its log asks for that, and returns the way to wait
@@ -44,7 +44,7 @@ func TestPlaysWhereAccountsAreManaged(t *testing.T) {
 		proxy := s.Proxy(t)
 		accounts := proxy.Accounts(t, c.user)
 		c.file = filepath.Join(databaseDir(t), "halfpoint.db")
-		c.cfg.Homeserver, c.cfg.Password, c.cfg.RecoveryFile = proxy.URL, bot.Secret{}, c.file+".recovery-key"
+		c.cfg.Homeserver, c.cfg.Password, c.cfg.RecoveryFile = proxy.URL, secret.Text{}, c.file+".recovery-key"
 		done := c.letsIn(accounts)
 		c.start()
 		done()

@@ -20,6 +20,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // raced: the race detector looks on, and fewer games are played.
@@ -69,7 +70,7 @@ func (l *lockedBuffer) String() string {
 func newClub(t *testing.T, s *matrixtest.Server) *club {
 	t.Helper()
 	c := &club{T: t, server: s, user: s.Register(t, "Halfpoint"), file: filepath.Join(databaseDir(t), "halfpoint.db"), log: &lockedBuffer{}}
-	c.cfg = Config{Homeserver: s.URL, Dial: s.Dial, User: c.user.ID.String(), Password: bot.NewSecret(c.user.Password),
+	c.cfg = Config{Homeserver: s.URL, Dial: s.Dial, User: c.user.ID.String(), Password: secret.New(c.user.Password),
 		Person: 6000,                        // people in tests are quick
 		Rate:   Unlimited, Burst: Unlimited, // and what can wait need not
 		Log: slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelInfo}))}

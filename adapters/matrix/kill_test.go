@@ -30,6 +30,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -429,7 +430,7 @@ type talker struct {
 	*matrixtest.Player
 	c   *club
 	r   *pair
-	dev *secret // nil where nothing is
+	dev *eavesdropper // nil where nothing is
 }
 
 // says says something in a thread, or in the room itself.
@@ -550,8 +551,8 @@ func (p *talker) downloads(m map[string]any) []byte {
 	return data
 }
 
-// A secret is a device that reads along for its keys.
-type secret struct {
+// An eavesdropper is a device that reads along for its keys.
+type eavesdropper struct {
 	*device.Device
 	mu    sync.Mutex
 	clear map[id.EventID]map[string]any
@@ -559,18 +560,18 @@ type secret struct {
 }
 
 // hears has something done for each event that is not a state.
-func (s *secret) hears(hear func(*event.Event)) {
+func (s *eavesdropper) hears(hear func(*event.Event)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hear = hear
 }
 
 // secretly logs somebody in with a device that can encrypt.
-func (c *club) secretly(user matrixtest.User) *secret { return c.secretlyAt(c.server.URL, user) }
+func (c *club) secretly(user matrixtest.User) *eavesdropper { return c.secretlyAt(c.server.URL, user) }
 
 // besides does so beside another device of theirs. As people's devices are like the bot's here,
 // it gets account data of its own: neither takes the other for a second bot.
-func (c *club) besides(user matrixtest.User) *secret {
+func (c *club) besides(user matrixtest.User) *eavesdropper {
 	apart := c.server.Proxy(c.T)
 	apart.Always(matrixtest.On("", "/account_data/"), func(x *matrixtest.Exchange) {
 		x.Request.Path = strings.Replace(x.Request.Path, "/account_data/", "/account_data/besides.", 1)
@@ -579,14 +580,14 @@ func (c *club) besides(user matrixtest.User) *secret {
 	return c.secretlyAt(apart.URL, user)
 }
 
-func (c *club) secretlyAt(url string, user matrixtest.User) *secret {
+func (c *club) secretlyAt(url string, user matrixtest.User) *eavesdropper {
 	c.Helper()
 	_, db, closed := openStore(c.T, filepath.Join(databaseDir(c.T), "keys.db"))
-	dev, err := device.Open(context.Background(), device.Config{Homeserver: url, User: user.ID.String(), Password: bot.NewSecret(user.Password), DB: db, Name: "test", Dial: c.server.Dial, Settle: c.cfg.Settle})
+	dev, err := device.Open(context.Background(), device.Config{Homeserver: url, User: user.ID.String(), Password: secret.New(user.Password), DB: db, Name: "test", Dial: c.server.Dial, Settle: c.cfg.Settle})
 	if err != nil {
 		c.Fatal(err)
 	}
-	s := &secret{Device: dev, clear: map[id.EventID]map[string]any{}}
+	s := &eavesdropper{Device: dev, clear: map[id.EventID]map[string]any{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -644,7 +645,7 @@ func sealedEvent(at id.RoomID, e *matrixtest.Event) *event.Event {
 }
 
 // opens decrypts an event; nil while its key is missing.
-func (s *secret) opens(at id.RoomID, e *matrixtest.Event) map[string]any {
+func (s *eavesdropper) opens(at id.RoomID, e *matrixtest.Event) map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known := s.clear[e.ID]; known != nil {

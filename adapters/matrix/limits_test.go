@@ -9,7 +9,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/intake"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // A person, and a room, may ask as much as is configured.
@@ -17,7 +17,7 @@ func TestConfiguredLimits(t *testing.T) {
 	now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
 	fine := func(cfg Config, people, rooms int) (n int) {
 		t.Helper()
-		cfg.Homeserver, cfg.User, cfg.Password, cfg.DB = "example.org", "halfpoint", bot.NewSecret("x"), &dbutil.Database{}
+		cfg.Homeserver, cfg.User, cfg.Password, cfg.DB = "example.org", "halfpoint", secret.New("x"), &dbutil.Database{}
 		cfg.Now = func() time.Time { return now }
 		a, err := New(cfg)
 		if err != nil {

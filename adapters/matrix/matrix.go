@@ -65,6 +65,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/verify"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // Name is the platform's name.
@@ -77,9 +78,9 @@ const Unlimited = 1000
 type Config struct {
 	Homeserver   string           // URL or name of the server
 	User         string           // "@halfpoint:example.org", or the part before the colon
-	Password     bot.Secret       // or Token; without both the owner logs the bot in in the browser, where the homeserver has that
-	Token        bot.Secret       // without a password a lost device cannot be replaced
-	RecoveryKey  bot.Secret       // of the account's cross-signing; empty: made if there is none
+	Password     secret.Text      // or Token; without both the owner logs the bot in in the browser, where the homeserver has that
+	Token        secret.Text      // without a password a lost device cannot be replaced
+	RecoveryKey  secret.Text      // of the account's cross-signing; empty: made if there is none
 	RecoveryFile string           // where the bot keeps recovery keys that it makes; empty: nowhere
 	LoginFile    string           // where Check keeps its login for the bot; empty: nowhere
 	Allow        []string         // who may invite: users, servers or rooms; empty: everybody

@@ -19,7 +19,7 @@ import (
 
 // late holds back the keys that a device sends to the bot until now is closed;
 // then they come with the next answer that there is.
-func (c *club) late(p *matrixtest.Proxy, of *secret, now <-chan struct{}) {
+func (c *club) late(p *matrixtest.Proxy, of *eavesdropper, now <-chan struct{}) {
 	c.Helper()
 	user, device := of.Client.UserID, of.Client.DeviceID
 	answer, err := of.Client.QueryKeys(c.Context(), &mautrix.ReqQueryKeys{DeviceKeys: mautrix.DeviceKeysRequest{user: {device}}})

@@ -25,6 +25,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -381,7 +382,7 @@ func TestChart(t *testing.T) {
 
 const token = "correct horse battery"
 
-var ownerToken = bot.NewSecret(token)
+var ownerToken = secret.New(token)
 
 // A moderator is somebody who has given the owner token in this browser. Being on
 // the same machine, or behind a proxy on it, gives no rights.

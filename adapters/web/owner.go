@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 var errNoOwner = errors.New("owner_token is missing; set it if other machines may reach the local room (docs/room.md)")
@@ -25,7 +26,7 @@ var errNoOwner = errors.New("owner_token is missing; set it if other machines ma
 // CheckAccess returns an error if a room without an owner token would be reachable
 // from other machines: by the address that it listens on, or by the names by which
 // others are to find it. What a name of this machine resolves to is checked by Run.
-func CheckAccess(address string, hosts []string, ownerToken bot.Secret) error {
+func CheckAccess(address string, hosts []string, ownerToken secret.Text) error {
 	host, _, err := net.SplitHostPort(address)
 	ip, unresolved := netip.ParseAddr(host)
 	switch {

@@ -34,6 +34,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // platform is the name of this adapter, and channel the one room that it has.
@@ -47,7 +48,7 @@ type Config struct {
 	Listen     string           // address; empty is 127.0.0.1:8080, port 0 is any free one
 	Log        Store            // keeps the transcript
 	Hosts      []string         // names by which others reach the room, beside the loopback ones: "go.example.org"
-	OwnerToken bot.Secret       // makes somebody a moderator; empty: nobody is, and only this machine gets in
+	OwnerToken secret.Text      // makes somebody a moderator; empty: nobody is, and only this machine gets in
 	Person     int              // requests a minute of one person on other platforms, from which the limits follow; 0: 60
 	Channel    int              // and of all in a channel; 0: 120
 	Ready      func(url string) // called when the room answers; may be nil

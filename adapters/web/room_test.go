@@ -29,6 +29,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -650,10 +651,10 @@ func TestAccess(t *testing.T) {
 			ip := map[string]string{"localhost": "127.0.0.1", "public.test": "192.0.2.7", "": "::"}[host]
 			return network.Listen(net.JoinHostPort(cmp.Or(ip, host), strconv.Itoa(20000+int(port.Add(1)))))
 		}}
-		if early := CheckAccess(c.listen, c.hosts, bot.Secret{}); c.early && (early == nil) != c.ok || !c.early && early != nil {
+		if early := CheckAccess(c.listen, c.hosts, secret.Text{}); c.early && (early == nil) != c.ok || !c.early && early != nil {
 			t.Errorf("%s %v is checked with %v", c.listen, c.hosts, early)
 		}
-		for _, token := range []bot.Secret{{}, ownerToken} {
+		for _, token := range []secret.Text{{}, ownerToken} {
 			cfg.OwnerToken = token
 			ctx, cancel := context.WithCancel(t.Context())
 			cfg.Ready = func(string) { cancel() }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // config check tries the token on Discord, and says what to do about a wrong one.
@@ -113,7 +114,7 @@ func TestPlatformsThatStop(t *testing.T) {
 		"the room":             {room(func(*bot.Settings) {}), 1, []string{"web"}, false},
 		"a room with a name":   {room(func(s *bot.Settings) { s.Hosts = []string{"go.example.org"} }), 1, []string{"discord"}, false},
 		"a room for others":    {room(func(s *bot.Settings) { s.Listen = "0.0.0.0:8080" }), 1, []string{"discord"}, false},
-		"a room with an owner": {room(func(s *bot.Settings) { s.Owner = bot.NewSecret("correct horse battery") }), 1, []string{"discord"}, false},
+		"a room with an owner": {room(func(s *bot.Settings) { s.Owner = secret.New("correct horse battery") }), 1, []string{"discord"}, false},
 	} {
 		ended := false
 		p := &platforms{room: x.room, chats: x.chats, end: func() { ended = true }}

@@ -21,6 +21,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord"
 	"github.com/halfpoint-go/halfpoint/adapters/web"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 type initCmd struct{}
@@ -149,7 +150,7 @@ func (q *questions) all() (a answers) {
 	}
 	a.Database = q.ask("The file that stores the games", cmp.Or(os.Getenv("HALFPOINT_DATABASE"), bot.Defaults.Database), setting("database"))
 	a.Listen = q.ask("The address of the local room", cmp.Or(os.Getenv("HALFPOINT_LISTEN"), bot.Defaults.Listen), setting("listen"))
-	if web.CheckAccess(a.Listen, nil, bot.Secret{}) != nil {
+	if web.CheckAccess(a.Listen, nil, secret.Text{}) != nil {
 		fmt.Fprintln(q.out, "Other machines can reach this address, so the room needs an owner token. Anybody who knows it can become a moderator.")
 		a.Owner = q.secret("An owner token of 16 characters or more, or Enter to create one", "HALFPOINT_OWNER_TOKEN", func(s string) error {
 			if s == "" {

@@ -3,7 +3,7 @@
 // changes in servers after which the bot may be permitted more.
 //
 //	g, err := gateway.New(gateway.Config{
-//		Token:  bot.NewSecret(token),
+//		Token:  secret.New(token),
 //		Bot:    client.GatewayBot, // of package rest
 //		Handle: func(raw json.RawMessage) {
 //			in, err := interaction.Parse(raw)

@@ -10,7 +10,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // onDouble connects to a double of Discord whose next connections have faults.
@@ -19,13 +19,13 @@ func onDouble(t *testing.T, change func(*Config), faults ...discordtest.Connecti
 	time.Sleep(time.Until(time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC))) // Discord's ids reach back to 2015
 	network := &memnet.Network{}
 	d := discordtest.New(t, discordtest.Options{Network: network, Limits: discordtest.NoLimits()})
-	r, err := rest.New(rest.Config{API: d.API(), Token: bot.NewSecret(d.Token()), Application: d.Application(), Dial: network.DialContext})
+	r, err := rest.New(rest.Config{API: d.API(), Token: secret.New(d.Token()), Application: d.Application(), Dial: network.DialContext})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.Close)
 	d.NextConnections(faults...)
-	return d, run(t, Config{Token: bot.NewSecret(d.Token()), Bot: r.GatewayBot, Dial: network.DialContext}, change)
+	return d, run(t, Config{Token: secret.New(d.Token()), Bot: r.GatewayBot, Dial: network.DialContext}, change)
 }
 
 // Every way in which a connection can go wrong at its start is survived.

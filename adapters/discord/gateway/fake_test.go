@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 func TestMain(m *testing.M) {
@@ -223,7 +223,7 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 
 func (d *discord) run(change func(*Config)) *client {
 	d.t.Helper()
-	return run(d.t, Config{Token: bot.NewSecret(token), Bot: d.bot, Dial: d.network.DialContext}, change)
+	return run(d.t, Config{Token: secret.New(token), Bot: d.bot, Dial: d.network.DialContext}, change)
 }
 
 func run(t *testing.T, cfg Config, change func(*Config)) *client {

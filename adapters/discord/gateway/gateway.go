@@ -16,7 +16,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // The events that are handled, besides changes. That of an interaction needs no intent.
@@ -44,7 +44,7 @@ const (
 
 // Config holds the settings and callbacks of a [Gateway].
 type Config struct {
-	Token  bot.Secret // without "Bot "
+	Token  secret.Text // without "Bot "
 	Bot    func(context.Context) (*discordgo.GatewayBotResponse, error)
 	Shards int // of the whole bot; 0: as many as Discord recommends
 	First  int // the first that this process runs

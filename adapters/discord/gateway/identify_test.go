@@ -13,7 +13,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // A tally is Discord's view of session starts.
@@ -174,8 +174,8 @@ func TestBackoff(t *testing.T) {
 func TestConfig(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"no token":     {},
-		"out of range": {Token: bot.NewSecret(token), Shards: 4, First: 3, Count: 2},
-		"negative":     {Token: bot.NewSecret(token), Shards: -1},
+		"out of range": {Token: secret.New(token), Shards: 4, First: 3, Count: 2},
+		"negative":     {Token: secret.New(token), Shards: -1},
 	} {
 		if _, err := New(cfg); err == nil {
 			t.Errorf("%s is accepted", name)

@@ -20,7 +20,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // An endpointTest is an endpoint with a Discord that signs and is answered.
@@ -47,7 +47,7 @@ func newEndpointTest(t *testing.T, handle Handler) *endpointTest {
 		e.mu.Unlock()
 		io.WriteString(w, `{"resource":{"type":4,"message":{"id":"99"}}}`) //nolint:errcheck // a test's
 	}))
-	client, err := rest.New(rest.Config{API: api.URL, Application: "77", Token: bot.NewSecret("x")})
+	client, err := rest.New(rest.Config{API: api.URL, Application: "77", Token: secret.New("x")})
 	if err != nil {
 		t.Fatal(err)
 	}

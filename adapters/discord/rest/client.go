@@ -18,7 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // API is where Discord's API is.
@@ -38,7 +38,7 @@ const (
 // Config says whose bot it is. Only Token and Application are needed.
 type Config struct {
 	API         string        // base URL; empty is [API]. http only for a loopback address
-	Token       bot.Secret    // without "Bot "
+	Token       secret.Text   // without "Bot "
 	Application string        // id of the application
 	Version     string        // of this program, for the User-Agent
 	Patience    time.Duration // the longest wait for a bucket or a place in a second before RateLimited is returned

@@ -5,7 +5,7 @@
 //
 // # Use
 //
-//	c, err := rest.New(rest.Config{Token: bot.NewSecret(token), Application: application})
+//	c, err := rest.New(rest.Config{Token: secret.New(token), Application: application})
 //
 //	// Answer a command within three seconds, with a picture.
 //	m := rest.Message{

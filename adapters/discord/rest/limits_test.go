@@ -120,7 +120,7 @@ func TestAnswerWaits(t *testing.T) {
 			c := newClient(t, d, nil)
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 			defer cancel()
-			if _, err := c.Respond(ctx, "5", secret, Defer(0)); (err == nil) != want {
+			if _, err := c.Respond(ctx, "5", webhookToken, Defer(0)); (err == nil) != want {
 				t.Errorf("asked to wait %s s: %v", wait, err)
 			}
 			if took := time.Since(began); took > 2*time.Second {
@@ -208,7 +208,7 @@ func TestKindsOf429(t *testing.T) {
 			c := newClient(t, d, nil)
 			var err error
 			if at.open {
-				_, err = c.Respond(t.Context(), "5", secret, Defer(0))
+				_, err = c.Respond(t.Context(), "5", webhookToken, Defer(0))
 			} else {
 				_, err = c.Send(t.Context(), "3", Message{})
 			}
@@ -220,7 +220,7 @@ func TestKindsOf429(t *testing.T) {
 			ask := func() (stopped [3]bool) {
 				_, err1 := c.Send(t.Context(), "3", Message{})
 				_, err2 := c.Send(t.Context(), "4", Message{})
-				_, err3 := c.Respond(t.Context(), "6", secret, Defer(0))
+				_, err3 := c.Respond(t.Context(), "6", webhookToken, Defer(0))
 				return [3]bool{err1 != nil, err2 != nil, err3 != nil}
 			}
 			if got := ask(); got != at.stops {
@@ -302,7 +302,7 @@ func TestUnauthorized(t *testing.T) {
 		}
 		for time.Since(began) < time.Hour {
 			refused()
-			if _, err := c.Respond(t.Context(), "6", secret, Defer(0)); err == nil || d.count() != 2*len(asked) { // without the token
+			if _, err := c.Respond(t.Context(), "6", webhookToken, Defer(0)); err == nil || d.count() != 2*len(asked) { // without the token
 				t.Fatalf("%v after %d", err, d.count())
 			}
 			time.Sleep(time.Until(c.limits.token))

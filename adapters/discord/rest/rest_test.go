@@ -23,15 +23,15 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // Secrets that must stay where they belong.
 const (
-	token  = "canary-bot-token"
-	secret = "canary-interaction-token"
+	token        = "canary-bot-token"
+	webhookToken = "canary-interaction-token"
 )
 
 // An asked is a request as a server would see it.
@@ -162,7 +162,7 @@ func newClient(t *testing.T, d *discord, change func(*Config)) *Client {
 	if d.answer == nil {
 		d.answer = always(answer{})
 	}
-	cfg := Config{Token: bot.NewSecret(token), Application: "77", Version: "1.2", Patience: 2 * time.Second}
+	cfg := Config{Token: secret.New(token), Application: "77", Version: "1.2", Patience: 2 * time.Second}
 	if change != nil {
 		change(&cfg)
 	}
@@ -184,17 +184,21 @@ var routes = []struct {
 	safe bool
 	ask  func(context.Context, *Client) error
 }{
-	{"POST /interactions/5/" + secret + "/callback?with_response=true", true, false, func(ctx context.Context, c *Client) error {
-		return only(c.Respond(ctx, "5", secret, Reply(Message{Content: new("x")})))
+	{"POST /interactions/5/" + webhookToken + "/callback?with_response=true", true, false, func(ctx context.Context, c *Client) error {
+		return only(c.Respond(ctx, "5", webhookToken, Reply(Message{Content: new("x")})))
 	}},
-	{"POST /interactions/5/" + secret + "/callback", true, false, func(ctx context.Context, c *Client) error { return only(c.Respond(ctx, "5", secret, Defer(Ephemeral))) }},
-	{"GET /webhooks/77/" + secret + "/messages/@original", true, true, func(ctx context.Context, c *Client) error { return only(c.Original(ctx, secret)) }},
-	{"PATCH /webhooks/77/" + secret + "/messages/@original", true, true, func(ctx context.Context, c *Client) error { return only(c.EditOriginal(ctx, secret, Message{})) }},
-	{"DELETE /webhooks/77/" + secret + "/messages/@original", true, true, func(ctx context.Context, c *Client) error { return c.DeleteOriginal(ctx, secret) }},
-	{"POST /webhooks/77/" + secret + "?wait=true", true, false, func(ctx context.Context, c *Client) error {
-		return only(c.FollowUp(ctx, secret, Message{Content: new("x")}))
+	{"POST /interactions/5/" + webhookToken + "/callback", true, false, func(ctx context.Context, c *Client) error {
+		return only(c.Respond(ctx, "5", webhookToken, Defer(Ephemeral)))
 	}},
-	{"PATCH /webhooks/77/" + secret + "/messages/9", true, true, func(ctx context.Context, c *Client) error { return only(c.EditFollowUp(ctx, secret, "9", Message{})) }},
+	{"GET /webhooks/77/" + webhookToken + "/messages/@original", true, true, func(ctx context.Context, c *Client) error { return only(c.Original(ctx, webhookToken)) }},
+	{"PATCH /webhooks/77/" + webhookToken + "/messages/@original", true, true, func(ctx context.Context, c *Client) error { return only(c.EditOriginal(ctx, webhookToken, Message{})) }},
+	{"DELETE /webhooks/77/" + webhookToken + "/messages/@original", true, true, func(ctx context.Context, c *Client) error { return c.DeleteOriginal(ctx, webhookToken) }},
+	{"POST /webhooks/77/" + webhookToken + "?wait=true", true, false, func(ctx context.Context, c *Client) error {
+		return only(c.FollowUp(ctx, webhookToken, Message{Content: new("x")}))
+	}},
+	{"PATCH /webhooks/77/" + webhookToken + "/messages/9", true, true, func(ctx context.Context, c *Client) error {
+		return only(c.EditFollowUp(ctx, webhookToken, "9", Message{}))
+	}},
 	{"POST /channels/3/messages", false, false, func(ctx context.Context, c *Client) error { return only(c.Send(ctx, "3", Message{Content: new("x")})) }},
 	{"POST /channels/3/messages", false, true, func(ctx context.Context, c *Client) error {
 		return only(c.Send(ctx, "3", Message{Content: new("x"), Nonce: Nonce("p")}))
@@ -253,15 +257,15 @@ func TestRoutes(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	failures := map[string]answer{
 		"unsent": {unsent: true}, "lost": {lost: true}, "cut": {cut: true},
-		"500": {status: 500, body: token + secret}, "429": {status: 429, body: "<html>" + token + secret},
-		"400": {status: 400, body: `{"code":50035,"message":"` + token + `","errors":{"content":{"_errors":[{"code":"X","message":"` + secret + `"}]}}}`},
+		"500": {status: 500, body: token + webhookToken}, "429": {status: 429, body: "<html>" + token + webhookToken},
+		"400": {status: 400, body: `{"code":50035,"message":"` + token + `","errors":{"content":{"_errors":[{"code":"X","message":"` + webhookToken + `"}]}}}`},
 		"401": {status: 401, body: `{"message":"` + token + `"}`}, "302": {status: 302, header: map[string]string{"Location": "https://example.org/" + token}},
-		"rubbish": {body: secret + token},
+		"rubbish": {body: webhookToken + token},
 	}
 	for name, a := range failures {
 		for _, r := range routes {
 			if !r.open {
-				a.body = strings.ReplaceAll(a.body, secret, "") // not known there
+				a.body = strings.ReplaceAll(a.body, webhookToken, "") // not known there
 			}
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
@@ -398,7 +402,7 @@ func TestKindsOfRefusals(t *testing.T) {
 			{"405 of a server in front", answer{status: 405, body: "no"}, "not sent"},
 			{"403 of a server in front", answer{status: 403, body: "<html>"}, "limited"},
 		} {
-			_, err := newClient(t, &discord{answer: always(at.answer)}, nil).EditOriginal(t.Context(), secret, Message{})
+			_, err := newClient(t, &discord{answer: always(at.answer)}, nil).EditOriginal(t.Context(), webhookToken, Message{})
 			for kind, is := range kinds {
 				if is(err) != (kind == at.kind) {
 					t.Errorf("%s: %v", at.name, err)
@@ -407,7 +411,7 @@ func TestKindsOfRefusals(t *testing.T) {
 		}
 		// With a status of 400 these are Refused as well; callers ask for the special kind first.
 		for code, is := range map[int]func(error) bool{discordgo.ErrCodeThreadIsLocked: Forbidden, discordgo.ErrCodeRequestEntityTooLarge: TooLarge} {
-			if _, err := newClient(t, &discord{answer: always(api(400, code))}, nil).EditOriginal(t.Context(), secret, Message{}); !is(err) {
+			if _, err := newClient(t, &discord{answer: always(api(400, code))}, nil).EditOriginal(t.Context(), webhookToken, Message{}); !is(err) {
 				t.Errorf("%d: %v", code, err)
 			}
 		}
@@ -482,7 +486,7 @@ func TestMessages(t *testing.T) {
 		`{"data":{"custom_id":"m","title":"Where?","components":[{"type":1,"components":[{"type":4,"custom_id":"p","style":1,"label":"Point"}]}]},"type":9}`: Ask(Modal{CustomID: "m", Title: "Where?", Components: []Component{Row(Component{Type: TextInput, CustomID: "p", Style: Short, Label: "Point"})}}),
 		`{"data":{"content":"Hi","allowed_mentions":{"parse":[]},"flags":64},"type":4}`:                                                                      Reply(Message{Content: new("Hi"), Flags: Ephemeral, Nonce: "n"}),
 	} {
-		if _, err := c.Respond(t.Context(), "5", secret, r); err != nil {
+		if _, err := c.Respond(t.Context(), "5", webhookToken, r); err != nil {
 			t.Fatal(err)
 		}
 		if got := string(d.last().body); got != want {
@@ -498,12 +502,12 @@ func TestMessages(t *testing.T) {
 func TestRespondGivesMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &discord{answer: always(answer{body: `{"interaction":{"id":"5"},"resource":{"type":4,"message":{"id":"99","channel_id":"3","nonce":17,"attachments":[{"filename":"a.png"}]}}}`})}
-		m, err := newClient(t, d, nil).Respond(t.Context(), "5", secret, Reply(Message{}))
+		m, err := newClient(t, d, nil).Respond(t.Context(), "5", webhookToken, Reply(Message{}))
 		if err != nil || m == nil || m.ID != "99" || m.Nonce != 17.0 || m.Attachments[0].Filename != "a.png" {
 			t.Errorf("%+v, %v", m, err)
 		}
 		d.answer = always(answer{status: 204})
-		if m, err := newClient(t, d, nil).Respond(t.Context(), "5", secret, Reply(Message{})); err != nil || m != nil {
+		if m, err := newClient(t, d, nil).Respond(t.Context(), "5", webhookToken, Reply(Message{})); err != nil || m != nil {
 			t.Errorf("%+v, %v", m, err)
 		}
 	})
@@ -543,7 +547,7 @@ func TestAddresses(t *testing.T) {
 		"http://discord.com/api/v10": false, "http://127.0.0.1.example.org": false, "http://localhost.example.org": false, "http://10.0.0.1": false,
 		"ftp://127.0.0.1": false, "discord.com": false, "https://": false, "https://user:pw@discord.com": false, "https://a/#b": false, "http://0.0.0.0": false, ":": false,
 	} {
-		if _, err := New(Config{API: address, Token: bot.NewSecret(token)}); (err == nil) != ok {
+		if _, err := New(Config{API: address, Token: secret.New(token)}); (err == nil) != ok {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
@@ -578,7 +582,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		})}
 		go server.Serve(listener) //nolint:errcheck // until it is closed
 		defer server.Close()
-		c, err := New(Config{API: "http://localhost", Token: bot.NewSecret(token), Dial: network.DialContext})
+		c, err := New(Config{API: "http://localhost", Token: secret.New(token), Dial: network.DialContext})
 		if err != nil {
 			t.Fatal(err)
 		}

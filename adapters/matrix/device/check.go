@@ -12,7 +12,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // uiaSession reads the answer with which a server asks for the password.
@@ -126,7 +126,7 @@ func (d *Device) checkKeys(ctx context.Context, before *row, how login, say func
 		device = d.Client.DeviceID
 	}
 	signed := e2ee.SignedBy(answer, d.Client.UserID, device)
-	opens := func(key bot.Secret) error {
+	opens := func(key secret.Text) error {
 		if key.IsZero() || !exists {
 			return e2ee.ErrRecoveryKey
 		}

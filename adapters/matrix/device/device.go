@@ -35,7 +35,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // Config is the account and where its device is kept. Errors name its fields as
@@ -43,9 +43,9 @@ import (
 type Config struct {
 	Homeserver  string // URL or server name, http only for loopback; empty: the server of User
 	User        string // full id or localpart; may be empty with a token
-	Password    bot.Secret
-	Token       bot.Secret
-	RecoveryKey bot.Secret
+	Password    secret.Text
+	Token       secret.Text
+	RecoveryKey secret.Text
 	// RecoveryFile is where the bot keeps recovery keys that it makes. If it is empty they
 	// last as long as the Device.
 	RecoveryFile string
@@ -78,7 +78,7 @@ type Device struct {
 	// lost, and what was encrypted for it cannot be read.
 	New bool
 	// Recovery is the recovery key that the bot has made for the account, if it has.
-	Recovery bot.Secret
+	Recovery secret.Text
 
 	config    Config
 	transport *http.Transport
@@ -245,7 +245,7 @@ func (d *Device) logIn(ctx context.Context) error {
 				return err
 			}
 			if d.Client.DeviceID == r.device {
-				r.token = bot.NewSecret(d.Client.AccessToken)
+				r.token = secret.New(d.Client.AccessToken)
 				if err := r.save(ctx, c.DB, false); err != nil {
 					return err
 				}
@@ -369,7 +369,7 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 		}
 	}
 	r := &row{user: d.Client.UserID, homeserver: d.Client.HomeserverURL.String(), device: d.Client.DeviceID,
-		token: bot.NewSecret(d.Client.AccessToken), pickle: newPickle(), tokens: d.tokens}
+		token: secret.New(d.Client.AccessToken), pickle: newPickle(), tokens: d.tokens}
 	if c.User != "" && !r.of(c, r.homeserver) {
 		return fmt.Errorf("matrix.user: %s, but the password or token belongs to %s", c.User, r.user)
 	}
@@ -500,7 +500,7 @@ func (d *Device) encrypt(ctx context.Context) error {
 // cannot read what a lost device could.
 func (d *Device) backUp(ctx context.Context) {
 	var recoveryKeys []string
-	for _, key := range []bot.Secret{d.config.RecoveryKey, d.Recovery} {
+	for _, key := range []secret.Text{d.config.RecoveryKey, d.Recovery} {
 		if !key.IsZero() {
 			recoveryKeys = append(recoveryKeys, key.Reveal())
 		}
@@ -532,13 +532,13 @@ func (d *Device) closeCrypto() {
 // the device stays unsigned, which is no error: see waits.
 func (d *Device) sign(ctx context.Context) error {
 	c := d.config
-	try := func(recoveryKey bot.Secret, replace func(id.Ed25519) bool) error {
+	try := func(recoveryKey secret.Text, replace func(id.Ed25519) bool) error {
 		before := d.made
 		key, err := d.Crypto.CrossSign(ctx, e2ee.CrossSignConfig{Password: c.Password.Reveal(), RecoveryKey: recoveryKey.Reveal(), Replace: replace, Keep: func(made string) error {
-			if err := keepRecovery(c.RecoveryFile, d.row.user, bot.NewSecret(made)); err != nil {
+			if err := keepRecovery(c.RecoveryFile, d.row.user, secret.New(made)); err != nil {
 				return err
 			}
-			d.Recovery = bot.NewSecret(made)
+			d.Recovery = secret.New(made)
 			return nil
 		}})
 		if err == nil && key != "" {
@@ -560,7 +560,7 @@ func (d *Device) sign(ctx context.Context) error {
 	// A wrong key of the owner's is for the owner to put right. Without one the bot makes
 	// signing keys, but replaces none that the owner has made without being told to.
 	if c.RecoveryKey.IsZero() && (kept.IsZero() || fails(err)) {
-		err = try(bot.Secret{}, func(master id.Ed25519) (replace bool) {
+		err = try(secret.Text{}, func(master id.Ed25519) (replace bool) {
 			if master == d.made && !c.Password.IsZero() {
 				return true
 			}

@@ -17,13 +17,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
-	"github.com/halfpoint-go/halfpoint/bot"
 	"go.mau.fi/util/dbutil"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/id"
 	_ "modernc.org/sqlite"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 func TestMain(m *testing.M) { matrixtest.Main(m) }
@@ -60,7 +61,7 @@ func (j *journal) String() string {
 
 func account(t *testing.T, server *matrixtest.Server, url string, user matrixtest.User) *setup {
 	s := &setup{t: t, user: user, path: filepath.Join(t.TempDir(), "halfpoint.db")}
-	s.Config = Config{RecoveryFile: s.path + ".recovery-key", Homeserver: url, Dial: server.Dial, User: user.ID.String(), Password: bot.NewSecret(user.Password),
+	s.Config = Config{RecoveryFile: s.path + ".recovery-key", Homeserver: url, Dial: server.Dial, User: user.ID.String(), Password: secret.New(user.Password),
 		Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	if !server.Virtual() {
 		s.Settle = time.Millisecond // nobody competes for the account
@@ -297,7 +298,7 @@ func TestLocalpartAndTokenLogin(t *testing.T) {
 		// This server takes the first cross-signing keys without the password.
 		user = server.Register(t, "Bot")
 		s = account(t, server, server.URL, user)
-		s.User, s.Password, s.Token = "", bot.Secret{}, bot.NewSecret(user.Token)
+		s.User, s.Password, s.Token = "", secret.Text{}, secret.New(user.Token)
 		d = s.starts()
 		if d.Client.UserID != user.ID || d.Client.DeviceID != user.Device {
 			t.Errorf("logged in as %s %s", d.Client.UserID, d.Client.DeviceID)
@@ -306,9 +307,9 @@ func TestLocalpartAndTokenLogin(t *testing.T) {
 		s.stops(d)
 		if e2ee.Available { // but not the second
 			s = account(t, server, server.URL, user)
-			s.User, s.Password = "", bot.Secret{}
+			s.User, s.Password = "", secret.Text{}
 			token, _ := server.Login(t, user)
-			s.Token = bot.NewSecret(token)
+			s.Token = secret.New(token)
 			d = s.starts()
 			unsigned(t, d)
 			s.stops(d)
@@ -320,7 +321,7 @@ func TestLocalpartAndTokenLogin(t *testing.T) {
 			x.Say(401, "application/json", `{"session":"s","flows":[{"stages":["m.login.password"]}]}`)
 		})
 		s = account(t, server, proxy.URL, user)
-		s.User, s.Password, s.Token = "", bot.Secret{}, bot.NewSecret(user.Token)
+		s.User, s.Password, s.Token = "", secret.Text{}, secret.New(user.Token)
 		if e2ee.Available {
 			s.fails("matrix.password: needed to sign the bot's device")
 		}
@@ -360,10 +361,10 @@ func TestSoftLogoutKeepsTheDevice(t *testing.T) {
 }
 
 func TestDatabaseLost(t *testing.T) {
-	for name, config := range map[string]func(*setup, bot.Secret){
-		"recovery key in the configuration": func(s *setup, key bot.Secret) { s.RecoveryKey = key },
-		"only the password":                 func(*setup, bot.Secret) {},
-		"the file of the recovery key":      func(*setup, bot.Secret) {},
+	for name, config := range map[string]func(*setup, secret.Text){
+		"recovery key in the configuration": func(s *setup, key secret.Text) { s.RecoveryKey = key },
+		"only the password":                 func(*setup, secret.Text) {},
+		"the file of the recovery key":      func(*setup, secret.Text) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
@@ -440,7 +441,7 @@ func TestWrongPassword(t *testing.T) {
 	t.Parallel()
 	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
 		s := account(t, server, server.URL, server.Register(t, "Bot"))
-		s.Password = bot.NewSecret("canary-of-a-password")
+		s.Password = secret.New("canary-of-a-password")
 		err := s.fails("matrix.password: rejected by the homeserver for @bot")
 		if strings.Contains(err.Error(), s.Password.Reveal()) {
 			t.Error("the error repeats the password")
@@ -499,7 +500,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 		s.stops(d)
 		lines, err := Check(ctx, s.Config, nil)
 		errs = append(errs, err)
-		s.Password = bot.NewSecret("canary-of-a-password")
+		s.Password = secret.New("canary-of-a-password")
 		secrets = append(secrets, s.Password.Reveal())
 		s.loses()
 		errs = append(errs, s.fails("matrix.password"))
@@ -561,7 +562,7 @@ func TestCheck(t *testing.T) {
 			if _, err := Check(ctx, s.Config, nil); err == nil || !strings.HasPrefix(err.Error(), "matrix.recovery_key: ") || strings.Contains(err.Error(), o.Recovery.Reveal()) {
 				t.Errorf("another account's recovery key: %v", err)
 			}
-			s.Config.RecoveryKey = bot.Secret{}
+			s.Config.RecoveryKey = secret.Text{}
 		}
 		proxy := server.Proxy(t)
 		proxy.Once(matrixtest.On("POST", "/login$"), matrixtest.TooMany(330*time.Second))
@@ -570,7 +571,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("too many logins: %v", err)
 		}
 		s.Config.Homeserver = server.URL
-		s.Config.Password = bot.NewSecret("canary-of-a-password")
+		s.Config.Password = secret.New("canary-of-a-password")
 		if _, err := Check(ctx, s.Config, nil); err == nil || !strings.HasPrefix(err.Error(), "matrix.password: rejected by the homeserver") {
 			t.Errorf("wrong password: %v", err)
 		}

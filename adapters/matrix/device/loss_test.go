@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
-	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // voice is a device that syncs and speaks.
@@ -167,7 +168,7 @@ func TestTokenAndRecoveryKey(t *testing.T) {
 		s.stops(d)
 
 		other := account(t, server, server.URL, user)
-		other.User, other.Password, other.Token, other.RecoveryKey = "", bot.Secret{}, bot.NewSecret(user.Token), recovery
+		other.User, other.Password, other.Token, other.RecoveryKey = "", secret.Text{}, secret.New(user.Token), recovery
 		d = other.starts()
 		signed(t, d)
 		if d.Client.DeviceID != user.Device {
@@ -178,9 +179,9 @@ func TestTokenAndRecoveryKey(t *testing.T) {
 		// Its database is lost. The token's device has keys, and cannot be replaced.
 		other.loses()
 		other.fails("matrix.password: needed once: device " + user.Device.String())
-		other.RecoveryKey = bot.NewSecret("EsTc nonsense")
+		other.RecoveryKey = secret.New("EsTc nonsense")
 		token, _ := server.Login(t, user)
-		other.Token = bot.NewSecret(token)
+		other.Token = secret.New(token)
 		other.loses()
 		other.fails("matrix.recovery_key: needed to sign")
 	})

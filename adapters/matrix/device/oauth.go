@@ -19,7 +19,7 @@ import (
 	"maunium.net/go/mautrix/oauth"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // This file logs in where the homeserver takes no password: by OAuth 2.0, with the device
@@ -29,9 +29,9 @@ import (
 
 // tokens are a login by OAuth. The zero value is none.
 type tokens struct {
-	client  string     // the bot's id at the homeserver
-	refresh bot.Secret // brings the next access token
-	access  bot.Secret
+	client  string      // the bot's id at the homeserver
+	refresh secret.Text // brings the next access token
+	access  secret.Text
 	expires time.Time // the access token; zero: when the homeserver refuses it
 }
 
@@ -185,7 +185,7 @@ func (d *Device) endRenewals() {
 // saveTokens stores tokens that the homeserver has given, before they are used. Tokens that
 // cannot be stored are in unsaved then.
 func (d *Device) saveTokens(ctx context.Context, refresh, access string, expires time.Time) error {
-	now := tokens{d.tokens.client, bot.NewSecret(refresh), bot.NewSecret(access), lasts(expires)}
+	now := tokens{d.tokens.client, secret.New(refresh), secret.New(access), lasts(expires)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.row != nil { // else the login is stored when it is known whose it is
@@ -341,7 +341,7 @@ func (d *Device) ask(ctx context.Context) error {
 		case err == nil && (got.AccessToken == "" || got.RefreshToken == ""):
 			return errors.New("the homeserver gave no tokens that last")
 		case err == nil:
-			d.use(tokens{d.tokens.client, bot.NewSecret(got.RefreshToken), bot.NewSecret(got.AccessToken), lasts(start.Add(got.ExpiresIn.Duration))})
+			d.use(tokens{d.tokens.client, secret.New(got.RefreshToken), secret.New(got.AccessToken), lasts(start.Add(got.ExpiresIn.Duration))})
 			return nil
 		case errors.Is(err, mautrix.ErrOAuthAuthorizationPending):
 		case errors.Is(err, mautrix.ErrOAuthSlowDown):

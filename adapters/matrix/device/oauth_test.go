@@ -16,7 +16,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // browser is a bot's account that is managed in the browser, without a password.
@@ -32,7 +32,7 @@ func newBrowser(t *testing.T, server *matrixtest.Server) *browser {
 	b := &browser{server: server, proxy: server.Proxy(t)}
 	b.accounts = b.proxy.Accounts(t, user)
 	b.setup = account(t, server, b.proxy.URL, user)
-	b.Password = bot.Secret{}
+	b.Password = secret.Text{}
 	return b
 }
 
@@ -191,7 +191,7 @@ func TestLogInByBrowserLater(t *testing.T) {
 			_ = ctx
 		},
 		"with a password that has no effect": func(t *testing.T, b *browser) {
-			b.Password = bot.NewSecret("of before the homeserver was changed")
+			b.Password = secret.New("of before the homeserver was changed")
 			b.finds("accounts log in through the browser")
 			b.stops(b.lets())
 			if !strings.Contains(b.log.String(), "matrix.password has no effect") {
@@ -506,7 +506,7 @@ func TestNoLogin(t *testing.T) {
 	matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
 		const want = "matrix.password: missing, and the homeserver offers programs no login"
 		s := account(t, server, server.URL, server.Register(t, "Bot"))
-		s.Password = bot.Secret{}
+		s.Password = secret.Text{}
 		s.fails(want)
 		if _, err := Check(ctx, s.Config, nil); !errors.Is(err, errNoGrant) {
 			t.Error(err)

@@ -14,7 +14,7 @@ import (
 	"maunium.net/go/mautrix/crypto/utils"
 	"maunium.net/go/mautrix/id"
 
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // This file keeps recovery keys that the bot has made, each below a line with its account,
@@ -23,7 +23,7 @@ import (
 
 // readRecovery returns the newest recovery key of an account; the zero secret if there is
 // none.
-func readRecovery(file string, user id.UserID) (key bot.Secret, err error) {
+func readRecovery(file string, user id.UserID) (key secret.Text, err error) {
 	if file == "" {
 		return key, nil
 	}
@@ -42,14 +42,14 @@ func readRecovery(file string, user id.UserID) (key bot.Secret, err error) {
 			whose = fields[1%len(fields)]
 		case !strings.HasSuffix(line, "\n") && utils.DecodeBase58RecoveryKey(strings.TrimSpace(line)) == nil: // the machine stopped while it was written
 		case whose == user.String():
-			key = bot.NewSecret(strings.TrimSpace(line))
+			key = secret.New(strings.TrimSpace(line))
 		}
 	}
 	return key, nil
 }
 
 // keepRecovery adds a recovery key to the file, which only its owner can read.
-func keepRecovery(file string, user id.UserID, key bot.Secret) error {
+func keepRecovery(file string, user id.UserID, key secret.Text) error {
 	if file == "" {
 		return nil
 	}
@@ -110,5 +110,5 @@ func (d *Device) loadRecovery(ctx context.Context) (err error) {
 		}
 		d.Recovery = former
 	}
-	return d.change(ctx, func(r *row) { r.recovery = bot.Secret{} })
+	return d.change(ctx, func(r *row) { r.recovery = secret.Text{} })
 }

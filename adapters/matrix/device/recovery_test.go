@@ -14,7 +14,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // The recovery key that the bot makes is in its file alone, which only the owner can read:
@@ -47,7 +47,7 @@ func TestRecoveryKeyIsInItsFile(t *testing.T) {
 		if err := os.WriteFile(s.RecoveryFile, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s.RecoveryKey = bot.NewSecret("EsTb 4QnQ 9mQF Jjzf 7S1g vPBu YJd8 2oFh Y5XN zNnW C8sB rD5k") // of nothing
+		s.RecoveryKey = secret.New("EsTb 4QnQ 9mQF Jjzf 7S1g vPBu YJd8 2oFh Y5XN zNnW C8sB rD5k") // of nothing
 		s.openDB()
 		lines, err := Check(ctx, s.Config, nil)
 		if text := strings.Join(lines, "\n"); err != nil || strings.Contains(text, "there is a recovery key") ||
@@ -99,7 +99,7 @@ func TestSecretFile(t *testing.T) {
 	if err := errors.Join(os.WriteFile(file, []byte("# @a:x\nold\n"), 0o644), os.Link(file, was), os.Symlink(file, link)); err != nil {
 		t.Skip("no links here: ", err)
 	}
-	if err := keepRecovery(link, "@a:x", bot.NewSecret("EsT1 new")); err != nil {
+	if err := keepRecovery(link, "@a:x", secret.New("EsT1 new")); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(was); err != nil || strings.Contains(string(text), "new") {
@@ -113,7 +113,7 @@ func TestSecretFile(t *testing.T) {
 	if err != nil || len(names) > 0 {
 		t.Errorf("left are %q: %v", names, err)
 	}
-	if err := keepRecovery(filepath.Join(dir, "none", "keys"), "@a:x", bot.NewSecret("EsT1 new")); err == nil {
+	if err := keepRecovery(filepath.Join(dir, "none", "keys"), "@a:x", secret.New("EsT1 new")); err == nil {
 		t.Error("written into no directory")
 	}
 }
@@ -123,13 +123,13 @@ func TestRecoveryFile(t *testing.T) {
 	file := t.TempDir() + "/keys"
 	is := func(user id.UserID, want string) {
 		t.Helper()
-		if got, err := readRecovery(file, user); err != nil || got != bot.NewSecret(want) {
+		if got, err := readRecovery(file, user); err != nil || got != secret.New(want) {
 			t.Errorf("the key of %s is %q: %v", user, got.Reveal(), err)
 		}
 	}
 	is("@a:x", "")
 	for _, k := range [][2]string{{"@a:x", "EsT1 one"}, {"@b:x", "EsT2 two"}, {"@a:x", "EsT3 three"}} {
-		if err := keepRecovery(file, id.UserID(k[0]), bot.NewSecret(k[1])); err != nil {
+		if err := keepRecovery(file, id.UserID(k[0]), secret.New(k[1])); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -144,7 +144,7 @@ func TestRecoveryFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	is("@a:x", "EsT1 one")
-	if err := keepRecovery(file, "@a:x", bot.NewSecret("EsT4 four")); err != nil {
+	if err := keepRecovery(file, "@a:x", secret.New("EsT4 four")); err != nil {
 		t.Fatal(err)
 	}
 	is("@a:x", "EsT4 four")

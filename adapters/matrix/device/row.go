@@ -13,7 +13,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 const table = `CREATE TABLE IF NOT EXISTS matrix_device (
@@ -39,9 +39,9 @@ type row struct {
 	user       id.UserID
 	homeserver string
 	device     id.DeviceID
-	token      bot.Secret
-	pickle     bot.Secret // random
-	recovery   bot.Secret // the account's recovery key, if an older version has made it
+	token      secret.Text
+	pickle     secret.Text // random
+	recovery   secret.Text // the account's recovery key, if an older version has made it
 	// generation grows at every start and stop, and now and then in between,
 	// here and in the account's data on the server.
 	generation int64
@@ -60,7 +60,7 @@ func readRow(ctx context.Context, db *dbutil.Database) (*row, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("read the matrix device: %w", err)
 	}
-	r.token, r.pickle, r.recovery = bot.NewSecret(token), bot.NewSecret(pickle), bot.NewSecret(recovery)
+	r.token, r.pickle, r.recovery = secret.New(token), secret.New(pickle), secret.New(recovery)
 	for _, d := range strings.Fields(replaced) {
 		r.replaced = append(r.replaced, id.DeviceID(d))
 	}
@@ -86,7 +86,7 @@ func readTokens(ctx context.Context, db *dbutil.Database, homeserver string) (t 
 	} else if err != nil {
 		return tokens{}, fmt.Errorf("read the matrix login: %w", err)
 	}
-	t.refresh, t.expires = bot.NewSecret(refresh), time.UnixMilli(expires)
+	t.refresh, t.expires = secret.New(refresh), time.UnixMilli(expires)
 	return t, nil
 }
 
@@ -145,4 +145,4 @@ func (r *row) of(c Config, homeserver string) bool {
 	return r.homeserver == homeserver && strings.EqualFold(r.user.Localpart(), strings.TrimPrefix(c.User, "@"))
 }
 
-func newPickle() bot.Secret { return bot.NewSecret(rand.Text() + rand.Text()) }
+func newPickle() secret.Text { return secret.New(rand.Text() + rand.Text()) }

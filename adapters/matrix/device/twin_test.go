@@ -11,9 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
-	"github.com/halfpoint-go/halfpoint/bot"
 	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // A second Halfpoint with the account of one that runs stops, whatever its database is, and
@@ -242,7 +243,7 @@ func TestStartAfterAFailedOne(t *testing.T) {
 		s.stops(d)
 
 		other := account(t, server, server.URL, s.user)
-		other.RecoveryKey = bot.NewSecret("EsTc nonsense")
+		other.RecoveryKey = secret.New("EsTc nonsense")
 		other.fails("matrix.recovery_key: ")
 		other.loses()
 		other.RecoveryKey = recovery

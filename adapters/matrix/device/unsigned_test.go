@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
 // owned makes an account whose owner has set up its cross-signing, and returns the
 // owner's recovery key.
-func owned(t *testing.T, server *matrixtest.Server) (matrixtest.User, bot.Secret) {
+func owned(t *testing.T, server *matrixtest.Server) (matrixtest.User, secret.Text) {
 	t.Helper()
 	owner := account(t, server, server.URL, server.Register(t, "Bot"))
-	owner.Token, owner.Password, owner.User = bot.NewSecret(owner.user.Token), bot.Secret{}, ""
+	owner.Token, owner.Password, owner.User = secret.New(owner.user.Token), secret.Text{}, ""
 	d := owner.starts()
 	key := d.Recovery
 	d.made = "" // the owner's device is no bot
