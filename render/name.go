@@ -3,6 +3,7 @@ package render
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -91,4 +92,29 @@ func drawable(s, instead string) string {
 		return instead
 	}
 	return strings.Join(strings.Fields(string(out)), " ")
+}
+
+// maxHandle is how many letters of a handle [WithHandle] shows.
+const maxHandle = 20
+
+// WithHandle returns a person's name, with the handle by which their platform knows them
+// in brackets if no letter of the name can be drawn. The picture then shows the handle.
+func WithHandle(name, handle string) string {
+	handle = drawable(clean(handle, ""), "")
+	if cleaned := clean(name, ""); cleaned == "" || handle == "" || drawable(cleaned, "") != "" {
+		return name
+	}
+	handle = " (" + cutRunes(handle, maxHandle) + ")"
+	return cutRunes(name, maxName-utf8.RuneCountInString(handle)) + handle
+}
+
+// nameplate returns what the picture shows of a name: its handle alone, if that is all
+// that can be drawn.
+func nameplate(name, instead string) string {
+	s := drawable(clean(name, instead), instead)
+	handle, ok := strings.CutPrefix(strings.TrimLeft(s, string(missing)+" "), "(")
+	if handle, ends := strings.CutSuffix(handle, ")"); ok && ends && !strings.ContainsAny(handle, "()") {
+		return handle
+	}
+	return s
 }

@@ -26,8 +26,8 @@ func (l *displayList) panel(k *sprites, scene *Scene) {
 	s := &Scene{}
 	*s = *scene
 	w := s.words()
-	l.player(k, black, &s.Black, drawable(clean(s.Black.Name, w.Black), w.Black), s.Counted)
-	l.player(k, white, &s.White, drawable(clean(s.White.Name, w.White), w.White), s.Counted)
+	l.player(k, black, &s.Black, nameplate(s.Black.Name, w.Black), s.Counted)
+	l.player(k, white, &s.White, nameplate(s.White.Name, w.White), s.Counted)
 	if l.aim(k, s) {
 		s.Aim = s.Aim[1:]
 	}

@@ -104,7 +104,7 @@ func partsOf(k *sprites, s *Scene) (boxes []image.Rectangle, ops [][]op) {
 		box := k.tiles[color]
 		box.Max.Y += tickRadius + 3 // half of it hangs down
 		part(box, func() {
-			l.player(k, color, p, drawable(clean(p.Name, w.color(rules.Color(color))), w.color(rules.Color(color))), s.Counted)
+			l.player(k, color, p, nameplate(p.Name, w.color(rules.Color(color))), s.Counted)
 		})
 	}
 	var said []string

@@ -392,6 +392,22 @@ func TestClean(t *testing.T) {
 			t.Errorf("drawable(%q) = %q, want %q", name, got, want)
 		}
 	}
+	for _, c := range []struct{ name, handle, whole, drawn string }{
+		{"Aoi", "aoi", "Aoi", "Aoi"},
+		{"Bob שלום", "bob", "Bob שלום", "Bob □"},
+		{"عمر", "omar_77", "عمر (omar_77)", "omar_77"},
+		{"🎉🎉", "ada", "🎉🎉 (ada)", "ada"},
+		{"عمر", "🎉", "عمر", "Black"},
+		{"عمر", "", "عمر", "Black"},
+		{"", "ada", "", "Black"},
+		{"עומר (x) (y)", "omar", "עומר (x) (y)", "□ (x) (y)"},
+		{strings.Repeat("ع", 50), strings.Repeat("o", 32), strings.Repeat("ع", 9) + " (" + strings.Repeat("o", 20) + ")", strings.Repeat("o", 20)},
+	} {
+		whole := WithHandle(c.name, c.handle)
+		if drawn := nameplate(whole, "Black"); whole != c.whole || drawn != c.drawn {
+			t.Errorf("%q with %q is %q and drawn as %q, want %q and %q", c.name, c.handle, whole, drawn, c.whole, c.drawn)
+		}
+	}
 }
 
 // Under "If you agree" the bowls and the table hold what the rows count.

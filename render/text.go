@@ -36,14 +36,11 @@ func (s Scene) Accepted() (who []string) {
 // of the words, and at last the board.
 func Text(s Scene) string {
 	w := s.words()
-	black, white := isolated(clean(s.Black.Name, w.Black)), isolated(clean(s.White.Name, w.White))
-
-	words := w.stopped(s.Told) + w.stopped(s.Next)
+	black, white := seated(s.Black.Name, w.Black), seated(s.White.Name, w.White)
 	if s.Counted {
-		words += w.ended(fmt.Sprintf("%s (%s) %s, %s (%s) %s", black, w.Black, s.Black.Total.String(), white, w.White, s.White.Total.String()))
-	} else {
-		words += w.ended(fmt.Sprintf("%s (%s), %s (%s)", black, w.Black, white, w.White))
+		black, white = black+" "+s.Black.Total.String(), white+" "+s.White.Total.String()
 	}
+	words := w.stopped(s.Told) + w.stopped(s.Next) + w.ended(black+", "+white)
 	margin := cmp.Or(s.Heard, s.Headline)
 	if s.Result != "" {
 		margin += " (" + s.Result + ")"
@@ -92,6 +89,14 @@ func Text(s Scene) string {
 		}
 	}
 	return cut(strings.TrimSpace(words)+letters, MaxText)
+}
+
+// seated returns a player's name and colour, or the colour alone if there is no other name.
+func seated(name, color string) string {
+	if name = clean(name, color); name == color {
+		return color
+	}
+	return isolated(name) + " (" + color + ")"
 }
 
 // TextBoard returns the board in letters, under a legend and with its

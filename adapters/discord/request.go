@@ -13,6 +13,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/render"
 )
 
 // request is what an interaction asks for, besides its command and arguments.
@@ -51,12 +52,12 @@ func person(u interaction.User) outbox.User {
 	return outbox.User{Platform: Name, ID: u.ID, Name: nameOf(u)}
 }
 
-// nameOf returns the name that somebody chose for the server or for Discord, or
-// their username if nothing of those can be seen.
+// nameOf returns the name that somebody chose for the server or for Discord, with their
+// username if pictures cannot show it; or the username if nothing of those can be seen.
 func nameOf(u interaction.User) string {
 	for _, name := range []string{u.Nick, u.GlobalName} {
 		if text.CleanName(name) != "" {
-			return name
+			return render.WithHandle(name, u.Username)
 		}
 	}
 	return u.Username

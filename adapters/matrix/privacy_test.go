@@ -241,6 +241,23 @@ func TestOddMembers(t *testing.T) {
 	})
 }
 
+// A picture can show the user id of somebody with a name that it cannot draw.
+func TestNamesWithoutLettersToDraw(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.through().Always(matrixtest.On("GET", "/members$|/sync"), matrixtest.Changes(func(body []byte) []byte {
+			return bytes.ReplaceAll(body, []byte(`"displayname":"Anna"`), []byte(`"displayname":"عمر"`))
+		}))
+		c.start()
+		anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
+		anna.asks("", "!privacy export")
+		anna.reads("everything")
+		if people := c.dump()["person"]; !strings.Contains(people, "عمر (anna)") {
+			t.Errorf("people are known as %s", people)
+		}
+	})
+}
+
 // keeps returns the tables in which somebody's id or name stands.
 func (c *club) keeps(who ...string) (tables []string) {
 	for table, text := range c.dump() {

@@ -23,6 +23,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/render"
 )
 
 // A room is what is known of one.
@@ -625,6 +626,7 @@ func (a *Adapter) who(ctx context.Context, dev *device.Device, at id.RoomID, use
 	if w.Name = strings.TrimSpace(w.Name); text.CleanName(w.Name) == "" {
 		w.Name = user.Localpart()
 	}
+	w.Name = render.WithHandle(w.Name, user.Localpart())
 	if r := []rune(w.Name); len(r) > maxName {
 		w.Name = string(r[:maxName])
 	}
