@@ -20,6 +20,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // firstAnswer is the time after which Discord takes no first answer.
@@ -179,7 +180,7 @@ func tried(ctx context.Context, do func() error) error {
 		if err == nil || try == askTries || ctx.Err() != nil {
 			return err
 		}
-		pause(ctx, askPause<<try)
+		backoff.Sleep(ctx, backoff.After(try+1, askPause, time.Second))
 	}
 }
 
@@ -460,7 +461,7 @@ func (a *Adapter) followUp(ctx context.Context, x *pendingInteraction, m rest.Me
 		if !rest.Gone(err) || a.cfg.Listen == "" {
 			break
 		}
-		pause(ctx, askPause<<try)
+		backoff.Sleep(ctx, backoff.After(try+1, askPause, time.Second))
 	}
 	return s, err
 }
@@ -503,7 +504,7 @@ func (a *Adapter) thinks(ctx context.Context, x *pendingInteraction) bool {
 		case !rest.Gone(err):
 			return true
 		}
-		pause(ctx, askPause<<try) // Discord may still be reading the response
+		backoff.Sleep(ctx, backoff.After(try+1, askPause, time.Second)) // Discord may still be reading the response
 	}
 	return true
 }
@@ -699,14 +700,4 @@ func atLeast(wait time.Duration, err error) time.Duration {
 		return max(wait, limited.Wait)
 	}
 	return wait
-}
-
-// pause waits unless ctx ends before.
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }

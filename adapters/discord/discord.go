@@ -21,6 +21,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
@@ -227,7 +228,7 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 // registered registers the commands, again and again until it is done. A token
 // that is not accepted ends Run.
 func (a *Adapter) registered(ctx context.Context, stop context.CancelCauseFunc) {
-	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+	for failures := 1; ; failures++ {
 		err := a.register(ctx, a.service.Commands())
 		if err == nil && a.cfg.Guild != "" {
 			err = a.removeGlobalCommands(ctx)
@@ -243,7 +244,7 @@ func (a *Adapter) registered(ctx context.Context, stop context.CancelCauseFunc) 
 			return
 		}
 		a.log.Warn("commands not registered, will retry", "error", err)
-		pause(ctx, atLeast(wait, err))
+		backoff.Sleep(ctx, atLeast(backoff.After(failures, time.Second, time.Minute), err))
 	}
 }
 

@@ -3,6 +3,8 @@ package discord
 import (
 	"context"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // When the bot looks in which servers it is: it is not told of that, for it asks
@@ -20,11 +22,7 @@ func serverOf(guild string) string { return "guild:" + guild }
 // servers tells the service every few hours in which servers the bot is, so that
 // those it has left are forgotten.
 func (a *Adapter) servers(ctx context.Context) {
-	for wait := serversFirst; ; {
-		pause(ctx, wait)
-		if ctx.Err() != nil {
-			return
-		}
+	for wait := serversFirst; backoff.Sleep(ctx, wait) == nil; {
 		wait = serversEvery
 		if err := a.tellServers(ctx); err != nil && ctx.Err() == nil {
 			wait = atLeast(serversAgain, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // Discord counts as away while some of its users cannot reach the bot, as far as the
@@ -45,7 +46,7 @@ func (a *Adapter) probe(ctx context.Context) {
 
 // look looks again and again whether Discord is away or back, until ctx is done.
 func (a *Adapter) look(ctx context.Context, every time.Duration, look func() (away, back bool)) {
-	for pause(ctx, every); ctx.Err() == nil; pause(ctx, every) {
+	for backoff.Sleep(ctx, every) == nil {
 		a.reporting <- struct{}{}
 		switch away, back := look(); {
 		case away:

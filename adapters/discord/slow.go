@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // A picture is ten times as long as its words. On a slow line the words go
@@ -123,7 +124,7 @@ func (a *Adapter) tells(ctx context.Context, channel string, by time.Time, c con
 			a.log.Debug("picture not added to its answer", "error", err)
 			return nil
 		}
-		pause(ctx, atLeast(followPause<<try, err))
+		backoff.Sleep(ctx, atLeast(backoff.After(try+1, followPause, time.Minute), err))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -140,7 +141,7 @@ func TestAmbiguousSends(t *testing.T) {
 						struck <- 1 + <-struck
 						var wait outbox.RetryAfter
 						if errors.As(err, &wait) {
-							pause(t.Context(), wait.Wait)
+							backoff.Sleep(t.Context(), wait.Wait)
 							continue
 						}
 						if !errors.Is(err, outbox.ErrAmbiguous) || post.Attempt == 20 {

@@ -32,15 +32,15 @@ var mayImport = map[string]struct {
 	"bot/clock":  {"rules bot/text", true, ""},
 	"bot/match":  {"rules rules/sgf bot/text bot/clock", true, ""},
 	"bot/outbox": {"render bot/text bot/match", true, "context log/slog time.AfterFunc time.NewTicker time.NewTimer"},
-	"bot":        {"rules rules/sgf render bot/text bot/clock bot/match bot/outbox internal/secret", false, ""},
+	"bot":        {"rules rules/sgf render bot/text bot/clock bot/match bot/outbox internal/backoff internal/secret", false, ""},
 	"bot/store":  {"rules rules/sgf render bot bot/text bot/clock bot/match bot/outbox", false, ""},
-	"adapters":   {"rules rules/sgf render bot bot/text bot/match bot/outbox adapters/intake adapters/memnet internal/secret", false, ""},
+	"adapters":   {"rules rules/sgf render bot bot/text bot/match bot/outbox adapters/intake adapters/memnet internal/backoff internal/secret", false, ""},
 	// Clients of a platform know nothing of the game.
-	"adapters/discord/rest":        {"internal/secret", false, ""},
-	"adapters/discord/gateway":     {"adapters/discord/rest internal/secret", false, ""},
+	"adapters/discord/rest":        {"internal/backoff internal/secret", false, ""},
+	"adapters/discord/gateway":     {"adapters/discord/rest internal/backoff internal/secret", false, ""},
 	"adapters/discord/interaction": {"adapters/discord/rest", false, ""},
-	"adapters/matrix/device":       {"adapters/matrix/e2ee adapters/matrix/retry internal/secret", false, ""},
-	"cmd":                          {"rules rules/sgf render bot bot/text bot/match bot/outbox bot/store adapters/discord adapters/discord/rest adapters/matrix adapters/matrix/device adapters/matrix/verify adapters/terminal adapters/web internal/secret", false, ""},
+	"adapters/matrix/device":       {"adapters/matrix/e2ee adapters/matrix/retry internal/backoff internal/secret", false, ""},
+	"cmd":                          {"rules rules/sgf render bot bot/text bot/match bot/outbox bot/store adapters/discord adapters/discord/rest adapters/matrix adapters/matrix/device adapters/matrix/verify adapters/terminal adapters/web internal/backoff internal/secret", false, ""},
 	// What is made for nobody in particular.
 	"internal": {"", false, ""},
 }

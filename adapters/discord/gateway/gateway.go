@@ -16,6 +16,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
@@ -170,7 +171,7 @@ func (g *Gateway) first(ctx context.Context) (*discordgo.GatewayBotResponse, err
 			return nil, fatal
 		}
 		g.log.Warn("Discord unreachable, will retry", "error", err)
-		sleep(ctx, backoff(failures, began, err)) //nolint:errcheck // looked at above
+		backoff.Sleep(ctx, until(failures, began, err))
 	}
 	return nil, nil
 }
@@ -199,11 +200,11 @@ func (g *Gateway) event(p packet) func() {
 	return nil
 }
 
-// backoff returns how long to wait after so many failures in a row, the last of which began
+// until returns how long to wait after so many failures in a row, the last of which began
 // then: from then on, longer each time and not the same for all shards. Where Discord asks
 // for a wait, that begins now.
-func backoff(failures int, began time.Time, err error) time.Duration {
-	d := min(backoffTime<<min(failures-1, 16), longestTime)
+func until(failures int, began time.Time, err error) time.Duration {
+	d := backoff.After(failures, backoffTime, longestTime)
 	d = d*3/4 + rand.N(d/2+1)
 	d = max(0, d-time.Since(began))
 	if limited, ok := errors.AsType[*rest.RateLimited](err); ok {
@@ -218,14 +219,4 @@ func fatalOf(err error) *Fatal {
 		return fatal(4004)
 	}
 	return nil
-}
-
-// sleep waits unless ctx ends before.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

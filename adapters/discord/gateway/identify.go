@@ -9,6 +9,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // perHour is how often a shard may identify at once, and then in an hour. In a day
@@ -98,7 +99,7 @@ func (l *identifyLimiter) acquire(ctx context.Context, shard int) (address strin
 			}
 			group <- next
 		}
-		if err = sleep(ctx, time.Until(next)); err == nil {
+		if err = backoff.Sleep(ctx, time.Until(next)); err == nil {
 			info, err = l.info(ctx)
 		}
 		if err != nil {
@@ -113,7 +114,7 @@ func (l *identifyLimiter) acquire(ctx context.Context, shard int) (address strin
 		reset := time.Duration(left.ResetAfter) * time.Millisecond
 		l.log.Error("half of today's session starts used, will wait so that Discord does not reset the token",
 			"remaining", left.Remaining, "of", left.Total, "until", time.Now().Add(reset).UTC())
-		if err := sleep(ctx, min(max(reset, time.Second), 10*time.Minute)); err != nil {
+		if err := backoff.Sleep(ctx, min(max(reset, time.Second), 10*time.Minute)); err != nil {
 			return "", nil, err
 		}
 	}

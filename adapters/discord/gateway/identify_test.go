@@ -157,15 +157,15 @@ func TestBackoff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for failures, want := range map[int]time.Duration{1: time.Second, 2: 2 * time.Second, 4: 8 * time.Second, 5: 12 * time.Second, 1000: 12 * time.Second} {
 			for range 100 {
-				if d := backoff(failures, time.Now(), nil); d < want*3/4 || d > want*5/4 {
+				if d := until(failures, time.Now(), nil); d < want*3/4 || d > want*5/4 {
 					t.Errorf("after %d failures: %v", failures, d)
 				}
 			}
 		}
-		if d := backoff(1000, time.Now().Add(-time.Minute), nil); d != 0 {
+		if d := until(1000, time.Now().Add(-time.Minute), nil); d != 0 {
 			t.Errorf("after a failure that took a minute: %v", d)
 		}
-		if d := backoff(1, time.Now(), fmt.Errorf("asking: %w", &rest.RateLimited{Wait: time.Hour})); d != time.Hour {
+		if d := until(1, time.Now(), fmt.Errorf("asking: %w", &rest.RateLimited{Wait: time.Hour})); d != time.Hour {
 			t.Errorf("asked to wait an hour: %v", d)
 		}
 	})

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // A shard is kept connected by one connection after another.
@@ -61,7 +63,7 @@ func (s *shard) run(ctx context.Context) error {
 	defer close(s.events)
 	failures := 0
 	var wait time.Duration
-	for sleep(ctx, wait) == nil {
+	for backoff.Sleep(ctx, wait) == nil {
 		began, seq := time.Now(), s.seq.Load()
 		end := s.connect(ctx, failures)
 		s.down()
@@ -93,7 +95,7 @@ func (s *shard) run(ctx context.Context) error {
 			s.log.Info("gateway connection closed, will reconnect", "code", end.code, "error", end.err, "wait", wait)
 		} else {
 			failures++
-			wait = max(wait, min(backoff(failures, began, end.err), s.resumeLeft()))
+			wait = max(wait, min(until(failures, began, end.err), s.resumeLeft()))
 			s.log.Warn("gateway connection failed, will retry", "code", end.code, "error", end.err, "wait", wait)
 		}
 	}
@@ -121,7 +123,7 @@ func (s *shard) connect(ctx context.Context, failures int) ending {
 	if s.session == "" {
 		if wait := time.Duration((1 - s.starts.Tokens()) * float64(time.Hour/perHour)); wait > 0 {
 			s.log.Error("too many session starts in an hour, will wait", "wait", wait)
-			if err := sleep(ctx, wait+time.Millisecond); err != nil {
+			if err := backoff.Sleep(ctx, wait+time.Millisecond); err != nil {
 				return ending{err: err}
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
@@ -166,7 +167,7 @@ func (c *Client) do(ctx context.Context, q call) error {
 		limited, isLimited := errors.AsType[*RateLimited](err)
 		_, unsent := errors.AsType[*NotSent](err)
 		_, lost := errors.AsType[*Ambiguous](err)
-		wait := pause << (try - 1)
+		wait := backoff.After(try, pause, time.Second)
 		wait += rand.N(wait / 2)
 		again := false
 		switch {
@@ -186,7 +187,7 @@ func (c *Client) do(ctx context.Context, q call) error {
 		if end, ok := ctx.Deadline(); ok && time.Until(end) <= wait {
 			again = false
 		}
-		if !again || try == tries || sleep(ctx, wait) != nil {
+		if !again || try == tries || backoff.Sleep(ctx, wait) != nil {
 			if doubt && (isLimited || unsent) {
 				return &Ambiguous{What: q.what, Cause: err}
 			}
@@ -331,14 +332,4 @@ func (c *Client) limited(q call, h http.Header, data []byte) error {
 	}
 	c.log.Warn("rate limited, later requests will wait", "request", q.what, "wait", e.Wait, "scope", e.Scope)
 	return e
-}
-
-// sleep waits unless ctx ends before.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // Limits of Discord for a bot, besides buckets.
@@ -44,7 +46,7 @@ func newLimits() *limits {
 func (l *limits) pass(ctx context.Context, q call, patience time.Duration) error {
 	wait, err := l.take(q, patience)
 	if err == nil && wait > 0 {
-		if err := sleep(ctx, wait); err != nil {
+		if err := backoff.Sleep(ctx, wait); err != nil {
 			return &NotSent{What: q.what, Cause: err}
 		}
 		l.mu.Lock()
@@ -121,8 +123,8 @@ func (l *limits) learn(q call, resp *http.Response) {
 	case !refused:
 		l.refused, l.token = 0, time.Time{}
 	case !l.token.After(now): // otherwise asked before it was known
-		l.token = now.Add(min(refusedMin<<min(l.refused, 16), refusedMax))
 		l.refused++
+		l.token = now.Add(backoff.After(l.refused, refusedMin, refusedMax))
 	}
 }
 

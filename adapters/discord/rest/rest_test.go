@@ -23,6 +23,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
@@ -115,7 +116,7 @@ func (d *discord) RoundTrip(r *http.Request) (*http.Response, error) {
 	d.mu.Lock()
 	d.asked = append(d.asked, a)
 	d.mu.Unlock()
-	if err := sleep(r.Context(), said.after); err != nil {
+	if err := backoff.Sleep(r.Context(), said.after); err != nil {
 		return nil, err
 	}
 	if said.lost {
