@@ -20,6 +20,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // concerns reports whether an event may be for the bot, so that it must be
@@ -349,7 +350,7 @@ func (a *Adapter) pauseAfter(err error, times int) time.Duration {
 	case wait > 0:
 		return wait
 	}
-	return time.Second << min(max(times-1, 0), 5)
+	return backoff.After(max(times, 1), time.Second, 32*time.Second)
 }
 
 // An answer that was too much for the homeserver lets boards pass at so many tries,

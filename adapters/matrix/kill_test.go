@@ -26,10 +26,10 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -599,7 +599,7 @@ func (c *club) secretlyAt(url string, user matrixtest.User) *eavesdropper {
 				err = dev.Crypto.Sync(ctx, resp, since)
 			}
 			if err != nil {
-				retry.Sleep(ctx, 100*time.Millisecond)
+				backoff.Sleep(ctx, 100*time.Millisecond)
 				continue
 			}
 			for at, r := range resp.Rooms.Join {

@@ -65,6 +65,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/verify"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
@@ -282,7 +283,7 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 	defer stop()
 	group.Go(func() { a.tidy(running) })
 	group.Go(func() { a.tellRooms(running) })
-	for wait := time.Second; ; {
+	for failures := 0; ; {
 		began := time.Now()
 		err := a.connected(ctx)
 		if ctx.Err() != nil {
@@ -293,10 +294,10 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 		}
 		a.log.Warn("homeserver logged the device out, will log in again")
 		if time.Since(began) > 10*time.Minute {
-			wait = time.Second
+			failures = 0
 		} else {
-			retry.Sleep(ctx, wait)
-			wait = min(2*wait, 5*time.Minute)
+			failures++
+			backoff.Sleep(ctx, backoff.After(failures, time.Second, 5*time.Minute))
 		}
 	}
 }
@@ -360,17 +361,17 @@ func (a *Adapter) connected(ctx context.Context) error {
 // lets the bot wait.
 func (a *Adapter) login(ctx context.Context) (*device.Device, error) {
 	began := time.Now()
-	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
+	for failures := 1; ; failures++ {
 		dev, err := device.Open(ctx, a.deviceConfig())
 		if err == nil || ctx.Err() != nil || !unreachable(err) {
 			return dev, err
 		}
-		again := max(wait, retry.After(err))
+		again := max(backoff.After(failures, time.Second, 30*time.Second), retry.After(err))
 		a.log.Warn("login failed, will retry", "error", err, "again", again)
 		if time.Since(began) > awayAfter {
 			a.away(ctx)
 		}
-		retry.Sleep(ctx, again)
+		backoff.Sleep(ctx, again)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // This file remembers which rooms refuse what the bot sends. A homeserver counts refused
@@ -77,7 +78,7 @@ func (a *Adapter) sent(ctx context.Context, dev *device.Device, at id.RoomID, ki
 		a.closed.Remove(d)
 	case errors.Is(err, mautrix.MForbidden):
 		before, _ := a.closed.Get(d)
-		wait := min(refusedFirst<<min(before.times, 10), refusedFor)
+		wait := backoff.After(before.times+1, refusedFirst, refusedFor)
 		if may, known := a.permits(ctx, dev, at, kind); known && !may {
 			wait = refusedFor
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -543,7 +544,7 @@ const (
 // tellRooms tells the service every few hours in which rooms the bot is. Each is a
 // server by itself.
 func (a *Adapter) tellRooms(ctx context.Context) {
-	for wait := tellFirst; retry.Sleep(ctx, wait) == nil; {
+	for wait := tellFirst; backoff.Sleep(ctx, wait) == nil; {
 		wait = tellEvery
 		if err := a.tellRoomsOnce(ctx); err != nil && ctx.Err() == nil {
 			a.log.Warn("listing joined rooms failed, will retry", "error", err)

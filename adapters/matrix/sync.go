@@ -17,6 +17,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // read are the types of events that the bot looks at, and state what it keeps
@@ -56,10 +57,10 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 	}
 	failed := time.Now()
 	said, away := false, true // until the first answer nothing is known
-	wait := time.Duration(0)
+	failures := 0
 	limit := timeline
 	for ctx.Err() == nil {
-		resp, err := a.poll(ctx, dev, since, limit, wait == 0 && !away)
+		resp, err := a.poll(ctx, dev, since, limit, failures == 0 && !away)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -70,7 +71,7 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 			since = ""
 			continue
 		case err != nil:
-			if wait == 0 {
+			if failures == 0 {
 				failed = time.Now()
 			}
 			if away = away || time.Since(failed) > awayAfter; away {
@@ -79,24 +80,25 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 			if errors.Is(err, mautrix.ErrResponseTooLong) || errors.Is(err, mautrix.ErrBodyReadReachedLimit) {
 				limit = max(1, limit/5) // what is left out is fetched piece by piece
 			}
-			wait = min(max(2*wait, 500*time.Millisecond), 15*time.Second)
+			failures++
+			wait := max(backoff.After(failures, 500*time.Millisecond, 15*time.Second), retry.After(err))
 			a.log.Warn("sync failed, will retry", "error", err, "again", wait)
-			retry.Sleep(ctx, max(wait, retry.After(err)))
+			backoff.Sleep(ctx, wait)
 			continue
 		}
-		if (away || wait > 0) && !a.back(ctx) {
-			retry.Sleep(ctx, time.Second)
+		if (away || failures > 0) && !a.back(ctx) {
+			backoff.Sleep(ctx, time.Second)
 			continue
 		}
 		// The first events after an outage are old.
-		live := !away && wait == 0
-		wait, away = 0, false
+		live := !away && failures == 0
+		failures, away = 0, false
 		if err := a.receive(ctx, dev, resp, since, live); err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
 			a.log.Error("storing a sync response failed, will retry", "error", err)
-			retry.Sleep(ctx, time.Second)
+			backoff.Sleep(ctx, time.Second)
 			continue // the same again
 		}
 		since, limit = resp.NextBatch, timeline

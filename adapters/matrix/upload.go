@@ -23,6 +23,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 const (
@@ -131,7 +132,7 @@ func (a *Adapter) upload(ctx context.Context, dev *device.Device, at id.RoomID, 
 			return message.Picture{}, errUploading
 		default:
 			failed = true
-			retry.Sleep(limited, wait)
+			backoff.Sleep(limited, wait)
 		}
 	}
 	if ctx.Err() != nil {

@@ -6,9 +6,12 @@ import (
 	"time"
 )
 
-// After returns how long to wait after so many failures in a row: first after one, twice
-// as long after each further one, but never longer than most.
+// After returns how long to wait after so many failures in a row: not at all after none,
+// first after one, twice as long after each further one, but never longer than most.
 func After(failures int, first, most time.Duration) time.Duration {
+	if failures <= 0 {
+		return 0
+	}
 	wait := first
 	for n := 1; n < failures && wait < most; n++ {
 		wait *= 2

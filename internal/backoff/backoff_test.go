@@ -10,7 +10,7 @@ import (
 
 func TestAfter(t *testing.T) {
 	const s = time.Second
-	for failures, want := range map[int]time.Duration{-1: s, 0: s, 1: s, 2: 2 * s, 3: 4 * s, 4: 8 * s, 5: 10 * s, 6: 10 * s, math.MaxInt: 10 * s} {
+	for failures, want := range map[int]time.Duration{-1: 0, 0: 0, 1: s, 2: 2 * s, 3: 4 * s, 4: 8 * s, 5: 10 * s, 6: 10 * s, math.MaxInt: 10 * s} {
 		if got := After(failures, s, 10*s); got != want {
 			t.Errorf("after %d failures: %v, want %v", failures, got, want)
 		}

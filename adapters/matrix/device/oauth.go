@@ -19,6 +19,7 @@ import (
 	"maunium.net/go/mautrix/oauth"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
@@ -259,8 +260,8 @@ func (d *Device) logInByBrowser(ctx context.Context) error {
 	if _, err := d.grants(ctx); err != nil {
 		return err
 	}
-	for wait := time.Duration(0); ; wait = min(max(2*wait, 500*time.Millisecond), time.Minute) {
-		if err := retry.Sleep(ctx, wait); err != nil {
+	for failures := 0; ; failures++ {
+		if err := backoff.Sleep(ctx, backoff.After(failures, 500*time.Millisecond, time.Minute)); err != nil {
 			return err
 		}
 		err := d.ask(ctx)
@@ -331,7 +332,7 @@ func (d *Device) ask(ctx context.Context) error {
 		if time.Now().Add(wait).After(until) {
 			return mautrix.ErrOAuthExpiredToken
 		}
-		if err := retry.Sleep(ctx, wait); err != nil {
+		if err := backoff.Sleep(ctx, wait); err != nil {
 			return err
 		}
 		start := time.Now()

@@ -11,7 +11,7 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // This file keeps two bots from using one account. Each would take the other's device and
@@ -76,7 +76,7 @@ func (d *Device) claim(ctx context.Context, there mark) error {
 		d.config.Log.Warn("matrix: another Halfpoint has used this account and did not say that it ended, waiting to see whether it still runs",
 			"device", there.Device, "seen", time.UnixMilli(there.Beat).UTC(), "for", watchFor)
 		for range watchFor / watchEvery {
-			if err := retry.Sleep(ctx, watchEvery); err != nil {
+			if err := backoff.Sleep(ctx, watchEvery); err != nil {
 				return err
 			} else if now, err := d.readMark(ctx); err != nil {
 				return err
@@ -99,7 +99,7 @@ func (d *Device) claim(ctx context.Context, there mark) error {
 	d.claimed = true
 	// Another one that starts at this moment may have read the same, and its claim may
 	// come later: then that stands.
-	if err := retry.Sleep(ctx, max(d.config.Settle, 4*time.Since(began))); err != nil {
+	if err := backoff.Sleep(ctx, max(d.config.Settle, 4*time.Since(began))); err != nil {
 		return err
 	}
 	if now, err := d.readMark(ctx); err != nil {

@@ -25,6 +25,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // This file keeps the keys of Megolm sessions in the account's backup on the server. They
@@ -254,7 +255,7 @@ func (m *Machine) keyStored() {
 // keepBackup uploads keys as they come, until ctx is done. If the backup is not ready it
 // is opened first, after a wait.
 func (m *Machine) keepBackup(ctx context.Context, ready bool, wait time.Duration) {
-	backoff := time.Duration(0)
+	failures := 0
 	for {
 		if ready {
 			select {
@@ -263,7 +264,7 @@ func (m *Machine) keepBackup(ctx context.Context, ready bool, wait time.Duration
 			case <-m.unsaved:
 			}
 		}
-		if retry.Sleep(ctx, max(wait, m.backupAfter)) != nil {
+		if backoff.Sleep(ctx, max(wait, m.backupAfter)) != nil {
 			return
 		}
 		err := guard(func() (err error) {
@@ -279,9 +280,9 @@ func (m *Machine) keepBackup(ctx context.Context, ready bool, wait time.Duration
 		})
 		switch {
 		case err == nil:
-			ready, wait, backoff = true, 0, 0
+			ready, wait, failures = true, 0, 0
 		case errors.Is(err, ErrNoBackup): // the next key tries again
-			ready, wait, backoff = true, 0, 0
+			ready, wait, failures = true, 0, 0
 			m.Log.Warn("encryption: keys are not backed up any more", "err", err)
 		case ctx.Err() != nil:
 			return
@@ -289,8 +290,8 @@ func (m *Machine) keepBackup(ctx context.Context, ready bool, wait time.Duration
 			// Another client may have replaced or deleted the backup, which servers
 			// say in different ways.
 			ready = false
-			backoff = min(max(2*backoff, 2*m.backupAfter), 10*time.Minute)
-			wait = max(backoff, retry.After(err))
+			failures++
+			wait = max(backoff.After(failures, 2*m.backupAfter, 10*time.Minute), retry.After(err))
 			m.Log.Warn("encryption: key backup failed, will retry", "again", wait, "err", err)
 		}
 	}
@@ -410,7 +411,7 @@ func (m *Machine) fetch(ctx context.Context, want wanted) error {
 		m.later.failed(want, m.now())
 		return nil
 	} else if err != nil {
-		if m.later.failures(unanswered{want}) < backupTries {
+		if m.later.failed(unanswered{want}, m.now()) < backupTries {
 			return fmt.Errorf("ask the key backup: %w", err)
 		}
 		m.Log.Warn("encryption: key backup does not answer, key taken for missing", "room", want.room, "session", want.session, "err", err)

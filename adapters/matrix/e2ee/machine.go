@@ -16,6 +16,8 @@ import (
 	"maunium.net/go/mautrix/crypto"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // Available says whether this build can encrypt.
@@ -399,7 +401,6 @@ type later struct {
 
 type attempt struct {
 	next  time.Time
-	wait  time.Duration
 	times int
 }
 
@@ -409,27 +410,16 @@ func (l *later) due(what any, now time.Time) bool {
 	return !now.Before(l.at[what].next)
 }
 
-func (l *later) failed(what any, now time.Time) {
+// failed returns how often it has failed by now.
+func (l *later) failed(what any, now time.Time) (times int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	wait := min(max(2*l.at[what].wait, time.Second), 10*time.Minute)
-	l.put(what, attempt{next: now.Add(wait), wait: wait})
-}
-
-// failures counts one more and returns how often it has failed since it worked.
-func (l *later) failures(what any) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n := l.at[what].times + 1
-	l.put(what, attempt{times: n})
-	return n
-}
-
-func (l *later) put(what any, a attempt) {
+	times = l.at[what].times + 1
 	if l.at == nil || len(l.at) > 10_000 {
 		l.at = make(map[any]attempt)
 	}
-	l.at[what] = a
+	l.at[what] = attempt{now.Add(backoff.After(times, time.Second, 10*time.Minute)), times}
+	return times
 }
 
 // next returns when it is to be tried again; zero: now.

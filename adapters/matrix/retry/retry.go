@@ -1,8 +1,7 @@
-// Package retry waits, and reads how long a homeserver asks its clients to wait.
+// Package retry reads how long a homeserver asks its clients to wait.
 package retry
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -32,16 +31,4 @@ func After(err error) time.Duration {
 		return time.Duration(min(s, int(Most.Seconds()))) * time.Second
 	}
 	return 5 * time.Second
-}
-
-// Sleep waits for d. If ctx ends first, it returns the error of ctx.
-func Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
