@@ -64,7 +64,6 @@ type Matrix struct {
 	Token       secret.Text // instead of the password; some things do not work with it
 	RecoveryKey secret.Text // of the account's cross-signing; empty: made if there is none
 	Allow       []string    // who may invite the bot: users, servers, rooms; empty: everybody
-	Owners      []string    // who may verify the bot: users
 	Name        string      // of the account, as people see it; empty: Halfpoint, unless it has one
 	Avatar      string      // file of its picture; empty: a board, unless it has one
 	Unlimited   bool        // the homeserver takes as many messages as the bot sends
@@ -82,12 +81,12 @@ func (s *Settings) table() map[string]any {
 		"discord.token": &d.Token, "discord.application": &d.Application, "discord.public_key": &d.PublicKey, "discord.guild": &d.Guild,
 		"discord.api": &d.API, "discord.listen": &d.Listen, "discord.message_content": &d.Content, "discord.shards": &d.Shards, "discord.first": &d.First, "discord.count": &d.Count,
 		"matrix.homeserver": &m.Homeserver, "matrix.user": &m.User, "matrix.password": &m.Password, "matrix.token": &m.Token,
-		"matrix.recovery_key": &m.RecoveryKey, "matrix.allow": &m.Allow, "matrix.owners": &m.Owners, "matrix.name": &m.Name, "matrix.avatar": &m.Avatar, "matrix.unlimited": &m.Unlimited,
+		"matrix.recovery_key": &m.RecoveryKey, "matrix.allow": &m.Allow, "matrix.name": &m.Name, "matrix.avatar": &m.Avatar, "matrix.unlimited": &m.Unlimited,
 	}
 }
 
 // former are settings of older versions. They have no effect.
-var former = []string{"matrix.describe"}
+var former = []string{"matrix.describe", "matrix.owners"}
 
 // A source is where a setting was given.
 type source struct {
@@ -352,11 +351,6 @@ func (r *reader) check() {
 	}
 	if m := r.Matrix; m.Homeserver != "" && m.User == "" && m.Token.IsZero() {
 		missing("matrix.user", "matrix.homeserver")
-	}
-	for _, owner := range r.Matrix.Owners {
-		if name, server, ok := strings.Cut(owner, ":"); !ok || !strings.HasPrefix(name, "@") || server == "" {
-			r.wrong("matrix.owners", fmt.Sprintf("%q is not a Matrix user such as @anna:example.org", owner))
-		}
 	}
 	if r.Discord.Token.IsZero() {
 		return

@@ -52,12 +52,12 @@ func settingsIn(t *testing.T, text string) (Settings, error) {
 // The file overrides the defaults, and the environment overrides the file.
 func TestSettings(t *testing.T) {
 	file := "listen: 0.0.0.0:80\nhosts: [go.example.org]\nlimits:\n  person: 6\n  games_person: 7\n" +
-		"discord:\n  token: a.b.c\n  public_key: cafe\n  guild: \"123456789012345678\"\n  shards: 4\n  message_content: true\nmatrix:\n  describe: true\n" // as older versions knew it
+		"discord:\n  token: a.b.c\n  public_key: cafe\n  guild: \"123456789012345678\"\n  shards: 4\n  message_content: true\nmatrix:\n  describe: true\n  owners: [\"@anna:example.org\"]\n" // as older versions knew it
 	s, err := settingsIn(t, file)
 	if err != nil || s.Listen != "0.0.0.0:80" || !slices.Equal(s.Hosts, []string{"go.example.org"}) || s.Database != Defaults.Database ||
 		s.Limits != (Limits{6, Defaults.Limits.Channel, GameLimits{7, Defaults.Limits.Games.Channel}}) ||
 		s.Discord != (Discord{Token: secret.New("a.b.c"), PublicKey: "cafe", Guild: "123456789012345678", Shards: 4, Content: true}) ||
-		!slices.Equal(s.Former, []string{"matrix.describe"}) {
+		!slices.Equal(s.Former, []string{"matrix.describe", "matrix.owners"}) {
 		t.Errorf("%+v %v", s, err)
 	}
 	for name, value := range map[string]string{"LISTEN": "127.0.0.1:1", "RECORDS": "elsewhere", "HOSTS": "a.example,b.example", "LIMITS_CHANNEL": "300",

@@ -29,8 +29,8 @@ func (a *Adapter) concerns(dev *device.Device, e *event.Event, commands []bot.Co
 	if e.Sender == dev.Client.UserID || e.ID == "" || len(e.Content.VeryRaw) > maxEvent || e.Unsigned.RedactedBecause != nil {
 		return false
 	}
-	if verification(e) != "" {
-		return dev.Crypto != nil
+	if asksToVerify(dev, e) {
+		return true
 	}
 	switch e.Type.Type {
 	case event.StateTombstone.Type:
@@ -388,12 +388,13 @@ func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, 
 		}
 		clear.RoomID, clear.ID, clear.Sender, clear.Timestamp, clear.StateKey = r.room, r.event, e.Sender, e.Timestamp, nil
 		e = clear
-		if e.Type.Type != event.EventMessage.Type && e.Type.Type != event.EventReaction.Type && verification(e) == "" {
+		if e.Type.Type != event.EventMessage.Type && e.Type.Type != event.EventReaction.Type {
 			return ignored, "", nil // anybody can encrypt anything; state is never encrypted
 		}
 	}
-	if kind := verification(e); kind != "" {
-		return accepted, "", a.verifies(ctx, dev, e, kind)
+	if asksToVerify(dev, e) {
+		a.askedToVerify(e)
+		return ignored, "", nil
 	}
 	switch e.Type.Type {
 	case gap.Type:

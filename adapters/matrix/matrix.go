@@ -63,7 +63,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/verify"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
@@ -85,7 +84,6 @@ type Config struct {
 	RecoveryFile string           // where the bot keeps recovery keys that it makes; empty: nowhere
 	LoginFile    string           // where Check keeps its login for the bot; empty: nowhere
 	Allow        []string         // who may invite: users, servers or rooms; empty: everybody
-	Owners       []string         // who may verify the bot by emoji
 	Profile      Profile          // of the account
 	DB           *dbutil.Database // for the device, its keys and what waits
 
@@ -138,21 +136,21 @@ type Adapter struct {
 	cfg Config
 	log *slog.Logger
 
-	mu       sync.Mutex
-	service  bot.Service
-	known    []bot.Command
-	dev      *device.Device
-	verifier *verify.Verifier // nil: nothing can be verified
-	queue    *queue
-	asks     *intake.Queue
-	rooms    map[id.RoomID]*room // as on disk
-	origins  map[id.RoomID]bool  // rooms of which it is settled whether they came of others
-	ctx      context.Context     // of asking; ends a while after Run was told to stop
-	awake    map[id.RoomID]bool  // rooms whose events will be dealt with
-	ways     map[string]*way     // into rooms
-	failed   map[id.EventID]failure
-	done     time.Time // when last an event was dealt with
-	read     time.Time // when last the homeserver told what is new
+	mu            sync.Mutex
+	service       bot.Service
+	known         []bot.Command
+	dev           *device.Device
+	queue         *queue
+	asks          *intake.Queue
+	rooms         map[id.RoomID]*room // as on disk
+	origins       map[id.RoomID]bool  // rooms of which it is settled whether they came of others
+	ctx           context.Context     // of asking; ends a while after Run was told to stop
+	awake         map[id.RoomID]bool  // rooms whose events will be dealt with
+	ways          map[string]*way     // into rooms
+	failed        map[id.EventID]failure
+	verifications map[id.UserID]verification // to be cancelled
+	done          time.Time                  // when last an event was dealt with
+	read          time.Time                  // when last the homeserver told what is new
 
 	synced   atomic.Pointer[device.Device] // the device for which an answer of the homeserver was taken in
 	leftover int64                         // the newest event that was there before the program began
@@ -197,7 +195,7 @@ func New(cfg Config) (*Adapter, error) {
 		cfg.Now = time.Now
 	}
 	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name),
-		rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, ways: map[string]*way{}, held: map[id.RoomID][]held{}, origins: map[id.RoomID]bool{},
+		rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, verifications: map[id.UserID]verification{}, ways: map[string]*way{}, held: map[id.RoomID][]held{}, origins: map[id.RoomID]bool{},
 		personLimit: intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1),
 		pace:        pace{tokens: rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)},
 		uploads:     uploads{known: cache[string, message.Picture](uploadsKnown), lines: map[string]*upload{}},
@@ -330,8 +328,6 @@ func (a *Adapter) connected(ctx context.Context) error {
 		return err
 	}
 	if dev.Crypto != nil {
-		verifier := a.newVerifier(dev)
-		defer verifier.Close()
 		dev.Crypto.OnKey(func(_ id.RoomID, session id.SessionID) { a.keyCame(session) })
 	}
 	var group sync.WaitGroup

@@ -23,8 +23,7 @@ import (
 // read are the types of events that the bot looks at, and state what it keeps
 // of a room.
 var (
-	read = []event.Type{event.EventMessage, event.EventEncrypted, event.EventReaction, event.EventRedaction, event.StateMember, event.StateTombstone, event.StateEncryption, event.StatePowerLevels,
-		event.InRoomVerificationStart, event.InRoomVerificationKey, event.InRoomVerificationMAC, event.InRoomVerificationCancel}
+	read  = []event.Type{event.EventMessage, event.EventEncrypted, event.EventReaction, event.EventRedaction, event.StateMember, event.StateTombstone, event.StateEncryption, event.StatePowerLevels}
 	state = []event.Type{event.StateMember, event.StateTombstone, event.StateEncryption, event.StatePowerLevels, event.StateCreate, event.StateHistoryVisibility, event.StateJoinRules}
 )
 
@@ -222,6 +221,11 @@ func (a *Adapter) receive(ctx context.Context, dev *device.Device, resp *mautrix
 	a.reviewed = true
 	a.restored.untold.Store(false)
 	a.learn(b)
+	for _, e := range resp.ToDevice.Events {
+		if e.Type.Type == event.ToDeviceVerificationRequest.Type {
+			a.askedToVerify(e)
+		}
+	}
 	if len(rooms) > 0 {
 		dev.Use()
 	}
@@ -322,7 +326,7 @@ func (a *Adapter) sift(ctx context.Context, dev *device.Device, at room, e *even
 		_, commands := a.theService()
 		keep = a.concerns(dev, e, commands, at.direct())
 	})
-	if sealed && e.Type.Type == event.EventMessage.Type && verification(e) == "" {
+	if sealed && e.Type.Type == event.EventMessage.Type && !asksToVerify(dev, e) {
 		e.Type = inClear
 	}
 	// An event that panics here is tried again in its turn, and dropped then.

@@ -30,14 +30,15 @@ func (a *Adapter) tidy(ctx context.Context) {
 		case <-tick.C:
 		}
 		now := a.cfg.Now()
-		if a.device() == nil {
+		dev := a.device()
+		if dev == nil {
 			continue
 		}
 		if a.empty.Swap(false) {
 			a.leaveEmpty(ctx)
 		}
 		a.unreadable(ctx, now)
-		a.refuseVerifications(ctx)
+		a.aside(ctx, "verification", func(ctx context.Context) { a.cancelVerification(ctx, dev) })
 		if now.Sub(again) > 5*time.Minute {
 			again = now
 			a.keyCame("")

@@ -2,9 +2,6 @@ package matrix
 
 import (
 	"context"
-	"encoding/json"
-	"slices"
-	"strings"
 	"time"
 
 	"maunium.net/go/mautrix"
@@ -12,104 +9,85 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/verify"
 )
 
-// newVerifier has a device answer those who want to verify it.
-func (a *Adapter) newVerifier(dev *device.Device) *verify.Verifier {
-	v := verify.New(verify.Config{User: dev.Client.UserID, Device: dev.Client.DeviceID, Keys: dev.Crypto.Keys, Log: a.log,
-		Owner: func(user id.UserID) bool { return slices.Contains(a.cfg.Owners, user.String()) },
-		Busy:  func() bool { return a.pace.background(a.cfg.Now(), 1) > 0 },
-		Send: func(ctx context.Context, to verify.Peer, kind, key string, content map[string]any) error {
-			if to.Room == "" {
-				_, err := dev.Client.SendToDevice(ctx, event.NewEventType(kind), &mautrix.ReqSendToDevice{
-					Messages: map[id.UserID]map[id.DeviceID]*event.Content{to.User: {to.Device: {Raw: content}}}})
-				return err
-			}
-			if wait := a.pace.wait(a.cfg.Now()); wait > 0 {
-				return errLater{wait}
-			}
-			_, err := a.sendEvent(ctx, dev, to.Room, event.NewEventType(kind), &event.Content{Raw: content}, key)
-			if refusedBy(err) {
-				a.log.Warn("verification message refused", "room", to.Room, "error", err)
-				return nil // the other side will give up
-			}
-			return err
-		}})
-	a.mu.Lock()
-	a.verifier = v
-	a.mu.Unlock()
-	dev.Crypto.OnVerification(func(ctx context.Context, e *event.Event) {
-		if err := v.Handle(ctx, verify.Event{Type: e.Type.Type, Sender: e.Sender, Content: e.Content.VeryRaw}); err != nil && ctx.Err() == nil {
-			a.log.Warn("verification message not answered", "user", e.Sender, "error", err)
-		}
-	})
-	return v
+// The bot cannot be verified by emoji: nobody is there to compare them. Its account signs its
+// device instead. A request is cancelled, so that the other side does not wait.
+
+const (
+	verificationLasts = 10 * time.Minute // then the other side gives up by itself
+	verificationsMost = 64               // that wait to be cancelled; anybody can ask
+)
+
+// A verification is somebody's request to verify the bot.
+type verification struct {
+	device id.DeviceID
+	room   id.RoomID // empty: it was sent to the bot's device
+	id     string    // of the transaction
+	until  time.Time // the other side gives up by itself then
 }
 
-// verification returns the type of an event of a verification; empty if it is none. A
-// request is a message in a room.
-func verification(e *event.Event) string {
-	switch kind, _ := e.Content.Raw["msgtype"].(string); {
-	case e.StateKey != nil:
-		return ""
-	case strings.HasPrefix(e.Type.Type, verify.Prefix):
-		return e.Type.Type
-	case e.Type.Type == event.EventMessage.Type && kind == verify.Request:
-		return verify.Request
-	}
-	return ""
+// asksToVerify reports whether an event of a room is a request to verify the bot.
+func asksToVerify(dev *device.Device, e *event.Event) bool {
+	return e.StateKey == nil && e.Type.Type == event.EventMessage.Type &&
+		e.Content.Raw["msgtype"] == event.ToDeviceVerificationRequest.Type && e.Content.Raw["to"] == dev.Client.UserID.String()
 }
 
-// verifies takes in an event of a verification in a room.
-func (a *Adapter) verifies(ctx context.Context, dev *device.Device, e *event.Event, kind string) error {
-	a.mu.Lock()
-	v := a.verifier
-	a.mu.Unlock()
-	if v == nil {
-		return nil
+// askedToVerify lets tidy cancel a request, which came in a room or to the device. The newest
+// request of each user counts.
+func (a *Adapter) askedToVerify(e *event.Event) {
+	from, _ := e.Content.Raw["from_device"].(string)
+	v := verification{device: id.DeviceID(from), room: e.RoomID, id: e.ID.String(), until: time.UnixMilli(e.Timestamp).Add(verificationLasts)}
+	if v.room == "" {
+		v.id, _ = e.Content.Raw["transaction_id"].(string)
+		sent, _ := e.Content.Raw["timestamp"].(float64)
+		v.until = time.UnixMilli(int64(sent)).Add(verificationLasts)
 	}
-	content, err := json.Marshal(e.Content.Raw)
-	if err != nil {
-		return nil //nolint:nilerr // it will never be one
-	}
-	return v.Handle(ctx, verify.Event{Type: kind, Sender: e.Sender, Room: e.RoomID, ID: e.ID, At: time.UnixMilli(e.Timestamp), Content: content})
-}
-
-// refuseVerifications cancels a verification that somebody has requested who is no owner.
-func (a *Adapter) refuseVerifications(ctx context.Context) {
-	a.mu.Lock()
-	v := a.verifier
-	a.mu.Unlock()
-	if v == nil {
+	if from == "" || v.id == "" || time.Until(v.until) > 2*verificationLasts {
 		return
 	}
-	a.aside(ctx, "verification", func(ctx context.Context) {
-		if err := v.Refuse(ctx); err != nil && ctx.Err() == nil {
-			a.log.Info("cancellation of a verification not sent, will retry", "error", err)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, known := a.verifications[e.Sender]; known || len(a.verifications) < verificationsMost {
+		a.verifications[e.Sender] = v
+	}
+}
+
+// cancelVerification cancels one request, and in rooms only what boards leave of the budget, so
+// that a flood of requests holds up nothing.
+func (a *Adapter) cancelVerification(ctx context.Context, dev *device.Device) {
+	busy := a.pace.background(a.cfg.Now(), 1) > 0
+	var user id.UserID
+	var v verification
+	a.mu.Lock()
+	for u, w := range a.verifications {
+		if time.Now().After(w.until) {
+			delete(a.verifications, u)
+		} else if w.room == "" || !busy {
+			user, v = u, w
 		}
-	})
-}
-
-// Verification returns the verification by an owner that waits for somebody to compare the
-// emoji; nil if none does.
-func (a *Adapter) Verification() *verify.Verification {
-	a.mu.Lock()
-	v := a.verifier
-	a.mu.Unlock()
-	if v == nil {
-		return nil
 	}
-	return v.Waiting()
-}
-
-// Verify says whether the emoji of the verification with an id are the same on both sides.
-func (a *Adapter) Verify(ctx context.Context, id string, match bool) error {
-	a.mu.Lock()
-	v := a.verifier
 	a.mu.Unlock()
-	if v == nil {
-		return verify.ErrNone
+	if user == "" {
+		return
 	}
-	return v.Answer(ctx, id, match)
+	content := map[string]any{"code": event.VerificationCancelCodeUnknownMethod, "reason": wordNoEmoji}
+	var err error
+	if v.room == "" {
+		content["transaction_id"] = v.id
+		_, err = dev.Client.SendToDevice(ctx, event.ToDeviceVerificationCancel, &mautrix.ReqSendToDevice{
+			Messages: map[id.UserID]map[id.DeviceID]*event.Content{user: {v.device: {Raw: content}}}})
+	} else {
+		content["m.relates_to"] = map[string]any{"rel_type": event.RelReference, "event_id": v.id}
+		_, err = a.sendEvent(ctx, dev, v.room, event.InRoomVerificationCancel, &event.Content{Raw: content}, "verification "+v.id)
+	}
+	if unreachable(err) {
+		return // at the next tick
+	}
+	a.log.Info("verification request cancelled: the bot cannot be verified by emoji", "user", user, "room", v.room, "error", err)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.verifications[user] == v {
+		delete(a.verifications, user)
+	}
 }

@@ -40,7 +40,7 @@ var mayImport = map[string]struct {
 	"adapters/discord/gateway":     {"adapters/discord/rest internal/backoff internal/secret", false, ""},
 	"adapters/discord/interaction": {"adapters/discord/rest", false, ""},
 	"adapters/matrix/device":       {"adapters/matrix/e2ee adapters/matrix/retry internal/backoff internal/secret", false, ""},
-	"cmd":                          {"rules rules/sgf render bot bot/text bot/match bot/outbox bot/store adapters/discord adapters/discord/rest adapters/matrix adapters/matrix/device adapters/matrix/verify adapters/terminal adapters/web internal/backoff internal/secret", false, ""},
+	"cmd":                          {"rules rules/sgf render bot bot/text bot/match bot/outbox bot/store adapters/discord adapters/discord/rest adapters/matrix adapters/matrix/device adapters/terminal adapters/web internal/backoff internal/secret", false, ""},
 	// What is made for nobody in particular.
 	"internal": {"", false, ""},
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"image"
 	"image/draw"
@@ -26,7 +25,7 @@ func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.
 	c := matrix.Config{
 		Homeserver: m.Homeserver, User: m.User, Password: m.Password, Token: m.Token, RecoveryKey: m.RecoveryKey,
 		RecoveryFile: beside(s.Database, ".recovery-key"), LoginFile: beside(s.Database, ".matrix-login"),
-		Allow: m.Allow, Owners: m.Owners, Person: s.Limits.Person, Room: s.Limits.Channel, DB: db, Log: log,
+		Allow: m.Allow, Person: s.Limits.Person, Room: s.Limits.Channel, DB: db, Log: log,
 	}
 	if m.Unlimited {
 		c.Rate, c.Burst = matrix.Unlimited, matrix.Unlimited
@@ -104,11 +103,7 @@ func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) (
 	if err != nil {
 		return nil, raw.Close, s.Mistake(err)
 	}
-	closed, err := control(s.Database, a)
-	if err != nil {
-		log.Warn("halfpoint verify will not work", "error", err)
-	}
-	return []bot.Adapter{a}, func() error { return errors.Join(closed(), raw.Close()) }, nil
+	return []bot.Adapter{a}, raw.Close, nil
 }
 
 // checkMatrix tries the settings on Matrix and prints the findings.

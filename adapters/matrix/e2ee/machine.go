@@ -14,7 +14,6 @@ import (
 
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/crypto"
-	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
@@ -51,14 +50,12 @@ type Machine struct {
 
 	pending *newKeys // which the owner has to approve; CrossSign's
 
-	onKey          atomic.Pointer[func(id.RoomID, id.SessionID)]
-	onVerification atomic.Pointer[func(context.Context, *event.Event)]
-	uses           atomic.Uint64
-	rooms          roomLocks
-	fresh          freshness
-	later          later
-	chores         chan func(context.Context)
-	verifications  chan func(context.Context) // apart, for anybody may send them
+	onKey  atomic.Pointer[func(id.RoomID, id.SessionID)]
+	uses   atomic.Uint64
+	rooms  roomLocks
+	fresh  freshness
+	later  later
+	chores chan func(context.Context)
 
 	backup       atomic.Pointer[keyBackup] // nil: none is open
 	recoveryKeys []string                  // that may open it
@@ -89,7 +86,7 @@ type arrival struct {
 // uploads what the server lacks of them. It is [ErrOtherKeys] if the server has
 // other keys for this device than the database.
 func Open(ctx context.Context, c Config) (*Machine, error) {
-	m := &Machine{Config: c, now: time.Now, chores: make(chan func(context.Context), 64), verifications: make(chan func(context.Context), 64), unsaved: make(chan struct{}, 1), backupAfter: backupAfter}
+	m := &Machine{Config: c, now: time.Now, chores: make(chan func(context.Context), 64), unsaved: make(chan struct{}, 1), backupAfter: backupAfter}
 	if err := m.load(ctx, true); err != nil {
 		return nil, err
 	}
@@ -104,8 +101,7 @@ func Open(ctx context.Context, c Config) (*Machine, error) {
 		return nil, fmt.Errorf("upload device keys: %w", err)
 	}
 	m.background, m.stop = context.WithCancel(context.WithoutCancel(ctx))
-	m.stopped.Go(func() { m.work(m.background, m.chores) })
-	m.stopped.Go(func() { m.work(m.background, m.verifications) })
+	m.stopped.Go(func() { m.work(m.background) })
 	return m, nil
 }
 
@@ -189,10 +185,6 @@ func (m *Machine) checkKeys(ctx context.Context) error {
 // function is called from within Sync, after the key is stored, and must be quick.
 func (m *Machine) OnKey(f func(room id.RoomID, session id.SessionID)) { m.onKey.Store(&f) }
 
-// OnVerification sets the function that is called, in the background, with each event of
-// a verification that comes to the device.
-func (m *Machine) OnVerification(f func(context.Context, *event.Event)) { m.onVerification.Store(&f) }
-
 // notify reports the keys that have arrived. The caller must not hold mu.
 func (m *Machine) notify(arrived []arrival) {
 	if len(arrived) > 0 {
@@ -235,12 +227,12 @@ func (m *Machine) open() error {
 }
 
 // work does chores one after another: what has time and asks the server.
-func (m *Machine) work(ctx context.Context, queue <-chan func(context.Context)) {
+func (m *Machine) work(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case chore := <-queue:
+		case chore := <-m.chores:
 			func() {
 				ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 				defer cancel()
@@ -256,9 +248,9 @@ func (m *Machine) work(ctx context.Context, queue <-chan func(context.Context)) 
 }
 
 // chore queues one. Full means that somebody floods us: it is dropped.
-func (m *Machine) chore(queue chan<- func(context.Context), f func(context.Context)) {
+func (m *Machine) chore(f func(context.Context)) {
 	select {
-	case queue <- f:
+	case m.chores <- f:
 	default:
 		m.Log.Warn("encryption: task queue full, request dropped")
 	}

@@ -9,8 +9,6 @@ import (
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
-
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/verify"
 )
 
 // Available says whether this build can encrypt.
@@ -43,12 +41,6 @@ func (*Machine) Decrypt(context.Context, *event.Event) (*event.Event, error) { r
 func (*Machine) OnKey(func(id.RoomID, id.SessionID)) {}
 
 func (*Machine) AskForKey(context.Context, *event.Event) error { return ErrOff }
-
-func (*Machine) OnVerification(func(context.Context, *event.Event)) {}
-
-func (*Machine) Keys(context.Context, id.UserID, id.DeviceID) (verify.Keys, error) {
-	return verify.Keys{}, ErrOff
-}
 
 func (*Machine) MembersChanged(id.RoomID) {}
 

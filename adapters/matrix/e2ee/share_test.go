@@ -92,7 +92,7 @@ func TestStrangerAsksForAKey(t *testing.T) {
 			t.Fatal("the request did not arrive")
 		}
 		proxy.Forget()
-		bot.chore(bot.chores, func(context.Context) { close(done) }) // after the request's
+		bot.chore(func(context.Context) { close(done) }) // after the request's
 		<-done
 		if list := proxy.Requests(matrixtest.On("PUT", "/sendToDevice/")); len(list) != 0 {
 			t.Fatalf("the bot answers: %s", matrixtest.Paths(list))
@@ -742,24 +742,6 @@ func TestBrokenSessionIsMended(t *testing.T) {
 			return err == nil
 		})
 		bot.reads(lost, "!place E5")
-	})
-}
-
-// Whoever floods the device with verifications does not keep broken sessions from being mended.
-func TestVerificationsHoldUpNothing(t *testing.T) {
-	t.Parallel()
-	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
-		bot := newPeer(t, s, s.URL, s.Register(t, "Bot"))
-		hold, done := make(chan bool), make(chan bool)
-		defer close(hold)
-		bot.OnVerification(func(context.Context, *event.Event) { <-hold })
-		for range 200 {
-			if err := bot.toDevice(ctx, &event.Event{Type: event.NewEventType("m.key.verification.request"), Sender: "@eve:halfpoint.test"}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		bot.chore(bot.chores, func(context.Context) { close(done) })
-		<-done
 	})
 }
 

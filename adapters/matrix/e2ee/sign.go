@@ -18,8 +18,6 @@ import (
 	"maunium.net/go/mautrix/crypto/ssss"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
-
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/verify"
 )
 
 // identity is what the server says of our cross-signing. (mautrix answers from
@@ -79,24 +77,6 @@ func (m *Machine) Signed(ctx context.Context) (bool, error) {
 func (m *Machine) Master(ctx context.Context) (id.Ed25519, error) {
 	i, err := m.identity(ctx)
 	return i.master, err
-}
-
-// Keys returns the keys of a device and its account that a verification compares: what the
-// homeserver has, but of this device and its account only what this device vouches for.
-func (m *Machine) Keys(ctx context.Context, user id.UserID, device id.DeviceID) (verify.Keys, error) {
-	answer, err := m.Client.QueryKeys(ctx, &mautrix.ReqQueryKeys{DeviceKeys: mautrix.DeviceKeysRequest{user: {}}, Timeout: 10_000})
-	if err != nil {
-		return verify.Keys{}, err
-	}
-	master := answer.MasterKeys[user]
-	if user != m.Client.UserID || device != m.Client.DeviceID {
-		return verify.Keys{Device: answer.DeviceKeys[user][device].Keys.GetEd25519(device), Master: master.FirstKey()}, nil
-	}
-	own := verify.Keys{Device: m.olm().GetAccount().SigningKey()}
-	if ok, err := signatures.VerifySignatureJSON(master, user, device.String(), own.Device); err == nil && ok {
-		own.Master = master.FirstKey()
-	}
-	return own, nil
 }
 
 // CrossSign sees that this device is signed by its account; call it at every start,

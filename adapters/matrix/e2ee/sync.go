@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"maunium.net/go/mautrix"
@@ -124,10 +123,6 @@ type stuck struct {
 // between the two would lose the key, for the hash makes it skip the event.
 func (m *Machine) toDevice(ctx context.Context, evt *event.Event) error {
 	evt.Type.Class = event.ToDeviceEventType
-	if f := m.onVerification.Load(); f != nil && strings.HasPrefix(evt.Type.Type, "m.key.verification.") {
-		m.chore(m.verifications, func(ctx context.Context) { (*f)(ctx, evt) }) // in their order
-		return nil
-	}
 	if evt.Content.Parsed == nil { // it is parsed at a second call
 		if err := evt.Content.ParseRaw(evt.Type); err != nil {
 			m.Log.Debug("encryption: to-device event could not be parsed", "type", evt.Type.Type, "sender", evt.Sender, "err", err)
@@ -146,7 +141,7 @@ func (m *Machine) toDevice(ctx context.Context, evt *event.Event) error {
 		// mautrix answers in a goroutine per request, with this context.
 		if content.Action == event.KeyRequestActionRequest {
 			sender, request := evt.Sender, *content
-			m.chore(m.chores, func(ctx context.Context) { m.answerKeyRequest(ctx, sender, &request) })
+			m.chore(func(ctx context.Context) { m.answerKeyRequest(ctx, sender, &request) })
 		}
 	}
 	// Nothing else: secrets are not asked for and not given.
@@ -176,7 +171,7 @@ func (m *Machine) receive(ctx context.Context, evt *event.Event, content *event.
 		return m.giveUp(ctx, evt, err)
 	case !read:
 		sender, key := evt.Sender, content.SenderKey
-		m.chore(m.chores, func(ctx context.Context) { m.mend(ctx, sender, key) })
+		m.chore(func(ctx context.Context) { m.mend(ctx, sender, key) })
 	default:
 		m.uses.Add(1)
 	}

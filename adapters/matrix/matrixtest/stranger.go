@@ -361,23 +361,11 @@ func (w *Stranger) Reacts(room id.RoomID, to id.EventID, key string) id.EventID 
 }
 
 // Verifies asks somebody to verify by emoji: in a room, or with an empty one a device. It
-// returns the emoji once they are shown, or why the other side has cancelled.
-func (w *Stranger) Verifies(who id.UserID, room id.RoomID, device id.DeviceID) (emoji []string, cancelled string) {
+// returns the code with which the other side cancels.
+func (w *Stranger) Verifies(who id.UserID, room id.RoomID, device id.DeviceID) (code string) {
 	w.t.Helper()
-	answer := w.do("verify", map[string]any{"user": who, "room": room, "device": device})
-	json.Unmarshal(answer["emoji"], &emoji)
-	json.Unmarshal(answer["cancelled"], &cancelled)
-	return emoji, cancelled
-}
-
-// Confirms says that the emoji are the same, waits for the other side, and reports whether
-// the other's account is verified then, or why it has cancelled.
-func (w *Stranger) Confirms() (verified bool, cancelled string) {
-	w.t.Helper()
-	answer := w.do("confirm", nil)
-	json.Unmarshal(answer["verified"], &verified)
-	json.Unmarshal(answer["cancelled"], &cancelled)
-	return verified, cancelled
+	json.Unmarshal(w.do("verify", map[string]any{"user": who, "room": room, "device": device})["cancelled"], &code)
+	return code
 }
 
 // Sees is everything that the stranger has seen of a room so far, states too,

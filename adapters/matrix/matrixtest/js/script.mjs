@@ -208,8 +208,6 @@ async function send(room, thread, type, content) {
     }
 }
 
-let verification;
-
 const acts = {
     start,
     async room({ name, encrypted, public: open, invite }) {
@@ -256,37 +254,11 @@ const acts = {
         return send(room, null, "m.reaction", content);
     },
     // verify asks somebody to verify by emoji, in a room or from device to device, and
-    // answers with the emoji once they are shown.
+    // answers with the code with which the other side cancels.
     async verify({ room, user: other, device }) {
         const request = room ? await crypto.requestVerificationDM(other, room) : await crypto.requestDeviceVerification(other, device);
         await until("an answer", () => request.phase >= 3);
-        if (request.phase !== 3) return { cancelled: request.cancellationCode };
-        const verifier = await request.startVerification("m.sas.v1");
-        let ended;
-        const end = verifier.verify().then(() => "", () => request.cancellationCode ?? "?");
-        void end.then((code) => (ended = code || "?"));
-        // The SDK tells of a change before it can be asked for the emoji, and not again.
-        await until("the emoji", () => {
-            verifier.onChange();
-            return verifier.getShowSasCallbacks() || ended;
-        });
-        const sas = verifier.getShowSasCallbacks();
-        if (ended) return { cancelled: ended };
-        verification = { sas, end, other };
-        return { emoji: sas.sas.emoji.map(([picture, name]) => `${picture} ${name}`) };
-    },
-    // confirm says that the emoji are the same, and answers with what came of it.
-    async confirm() {
-        const { sas, end, other } = verification;
-        await sas.confirm();
-        const cancelled = await end;
-        if (cancelled) return { cancelled };
-        let verified = false; // known once the homeserver has told of the signature
-        await until("the verification", () => {
-            void crypto.getUserVerificationStatus(other).then((status) => (verified = status.isCrossSigningVerified()));
-            return verified;
-        });
-        return { verified };
+        return { cancelled: request.cancellationCode };
     },
     // look looks once more at everything of a room.
     async look({ room }) {
