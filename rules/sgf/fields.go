@@ -29,9 +29,8 @@ var fieldOrder = []string{ko, score, tax, suicide, button, bonus, friendly}
 var (
 	// fieldNames match what only a string of KataGo has.
 	fieldNames = regexp.MustCompile(`(?i)scor(?:e|ing) *(?:area|territory)|^ko *(?:simple|positional|situational|spight)`)
-	// The groups: the name of a field, and its value.
-	fieldValues = regexp.MustCompile(`(?i)(komi) *(-?[0-9]+(?:\.[0-9]+)?)|` +
-		`(ko) *(simple|positional|situational|spight)|(score|scoring) *(area|territory)|(tax) *(none|seki|all)|` +
+	// The groups, of which two are not empty: the name of a field, and its value.
+	fieldValues = regexp.MustCompile(`(?i)(ko) *(simple|positional|situational|spight)|(scor(?:e|ing)) *(area|territory)|(tax) *(none|seki|all)|` +
 		`(sui|button|fpok) *([01])|(whb) *(n-1|n|0)`)
 )
 
@@ -43,66 +42,27 @@ func readFields(ru string) (f fields, odd []rules.Saying) {
 		return nil, nil
 	}
 	f = fields{}
-	var unknown, twice, missing []string
-	rest := func(text string) {
-		if text = strings.Trim(text, " ,;"); text != "" && len(unknown) < maxPassed {
-			unknown = append(unknown, cut(text, 20))
-		}
+	for _, m := range fieldValues.FindAllStringSubmatch(ru, -1) {
+		pair := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
+		name := strings.Replace(strings.ToLower(pair[0]), "scoring", score, 1)
+		f[name] = strings.ToUpper(pair[1])
 	}
-	end, komi := 0, ""
-	for _, m := range fieldValues.FindAllStringSubmatchIndex(ru, -1) {
-		rest(ru[end:m[0]])
-		end = m[1]
-		g := 2
-		for m[g] < 0 {
-			g += 4
-		}
-		name, value := strings.ToLower(ru[m[g]:m[g+1]]), strings.ToUpper(ru[m[g+2]:m[g+3]])
-		switch name {
-		case "komi":
-			komi = value
-			continue
-		case "scoring":
-			name = score
-		}
-		if _, again := f[name]; again && !slices.Contains(twice, name) {
-			twice = append(twice, name)
-		}
-		f[name] = value
-	}
-	rest(ru[end:])
-	said := f.String()
-	for _, field := range []struct{ name, usual string }{{ko, "POSITIONAL"}, {score, "AREA"}, {tax, "NONE"}, {suicide, "1"}, {button, "0"}, {bonus, "0"}, {friendly, "0"}} {
-		if _, ok := f[field.name]; ok {
-			continue
-		}
-		if f[field.name] = field.usual; field.name == tax && f[score] == "TERRITORY" {
-			f[field.name] = "SEKI"
-		}
-		if slices.Index(fieldOrder, field.name) <= slices.Index(fieldOrder, suicide) {
-			missing = append(missing, field.name+f[field.name])
-		}
-	}
-	if unknown != nil {
-		odd = append(odd, says("RU has unknown fields, which are passed over: {0}", strings.Join(unknown, ", ")))
-	}
-	if twice != nil {
-		for i, name := range twice {
-			twice[i] = name + f[name]
-		}
-		odd = append(odd, says("RU has fields twice: of them {0} is read", strings.Join(twice, ", ")))
-	}
-	if missing != nil {
-		odd = append(odd, says("RU lacks fields, which are read as KataGo does: {0}", strings.Join(missing, ", ")))
-	}
-	if komi != "" {
-		odd = append(odd, says("RU has a komi of {0}, which is read only where KM has none", komi))
-		said += "komi" + komi
-	}
-	if odd == nil && said != ru {
+	f.otherwise(fields{ko: "POSITIONAL", score: "AREA", suicide: "1"})
+	f.otherwise(fields{tax: map[string]string{"AREA": "NONE", "TERRITORY": "SEKI"}[f[score]]})
+	if said := f.String(); said != ru {
 		odd = append(odd, says("RU[{0}] is read as {1}", cut(ru, 80), said))
 	}
+	f.otherwise(fields{button: "0", bonus: "0", friendly: "0"})
 	return f, odd
+}
+
+// otherwise adds the fields that f does not have.
+func (f fields) otherwise(usual fields) {
+	for name, value := range usual {
+		if _, ok := f[name]; !ok {
+			f[name] = value
+		}
+	}
 }
 
 // String returns the fields as KataGo writes them.

@@ -94,7 +94,7 @@ func shownGame(t *testing.T, seed uint64) string {
 func shownReading(rec *Record) string {
 	var out strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
-	say("%+v %v %+v %+v, more %v, before %d, edited %v, stopped %v", rec.Setup, rec.HasKomi, rec.Info, rec.Ending, rec.More, rec.before, rec.edited, rec.Stopped)
+	say("%+v %v %+v %+v, more %v, before %d, stopped %v", rec.Setup, rec.HasKomi, rec.Info, rec.Ending, rec.More, rec.before, rec.Stopped)
 	rec = rec.Fitted()
 	r, note, err := rec.Ruleset()
 	say("%s %v, winner %v", note, err, rec.Winner())

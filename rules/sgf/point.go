@@ -1,7 +1,6 @@
 package sgf
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,29 +8,19 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// sizes match SZ: "19", or columns and rows "9:5", and what some write, "9x5", "19路", "19,19".
-var sizes = regexp.MustCompile(`^([0-9]+)(?:\.0+)?(?: *(?:[:x×*,;/-]|by) *([0-9]+))? *(?:路盤?|줄|lines?)?$`)
-
-// size reads SZ, and reports whether it is written in another way than SGF does.
-func size(value string) (w, h int, odd bool, err error) {
-	m := sizes.FindStringSubmatch(strings.ToLower(narrow(value)))
-	if m == nil {
-		return w, h, false, says("SZ[{0}] is not the size of a board", cut(value, 20))
+// size reads SZ: "19", or columns and rows, "9:5".
+func size(value string) (w, h int, err error) {
+	columns, rows, two := strings.Cut(value, ":")
+	if !two {
+		rows = columns
 	}
-	w, errW := strconv.Atoi(m[1])
-	h, errH := w, error(nil)
-	usual := m[1]
-	if m[2] != "" {
-		h, errH = strconv.Atoi(m[2])
-		usual += ":" + m[2]
-	}
+	w, errW := strconv.Atoi(columns)
+	h, errH := strconv.Atoi(rows)
 	if errW != nil || errH != nil {
-		return w, h, false, says("SZ[{0}] is not the size of a board", cut(value, 20))
+		return 0, 0, says("SZ[{0}] is not the size of a board", cut(value, 20))
 	}
-	if _, err := rules.NewBoard(w, h); err != nil {
-		return w, h, false, err
-	}
-	return w, h, value != usual, nil
+	_, err = rules.NewBoard(w, h)
+	return w, h, err
 }
 
 // point reads a point as SGF writes it: two letters, column from the left and

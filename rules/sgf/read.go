@@ -100,19 +100,11 @@ type reader struct {
 	about    []value     // of all nodes, but for moves
 	board    rules.Board // with the setup
 	ended    bool        // the last node has been read
-	edits    int         // setups after moves
-	taken    *taken      // the last of them, if it did no more than take stones off, and nothing follows
 	left     int         // nodes of line from the one that is read to the last one with a turn or a stone
-	next     rules.Color // who moves after the last of edits
+	next     rules.Color // who moves after stones were set up in the middle of the game
 	negative bool        // KM is, and nothing was said of it
 	lacks    error       // why a stone of the position before the first turn cannot be put on the board
 	rec      Record
-}
-
-// taken is a node that takes stones off the board, and the reader before it.
-type taken struct {
-	by   node
-	from reader
 }
 
 // move returns the number of the last turn in the record.
@@ -131,19 +123,15 @@ func (rd *reader) read() error {
 		return err
 	}
 	rd.rec.ours = strings.HasPrefix(rd.info("AP"), "Halfpoint")
-	rd.headers()
+	rd.siteHeaders()
 	rd.contradictions()
 	s := &rd.rec.Setup
 	s.W, s.H = 19, 19
 	if sz := rd.info("SZ"); sz != "" {
 		rd.rec.HasSize = true
-		var odd bool
 		var err error
-		if s.W, s.H, odd, err = size(sz); err != nil {
+		if s.W, s.H, err = size(sz); err != nil {
 			return err
-		}
-		if odd {
-			rd.repair(0, says("SZ[{0}] is read as {1}×{2}", cut(sz, 20), s.W, s.H))
 		}
 	} else if rd.has("SZ") {
 		rd.repair(0, says("SZ[] names no size: the board is read as {0}×{1}", s.W, s.H))
@@ -172,23 +160,14 @@ func (rd *reader) read() error {
 			break
 		}
 	}
-	if rd.endsLifted() {
-		n := rd.taken.by
-		*rd = rd.taken.from
-		rd.lift(n, says("stones that are taken off the board after the last turn are read as dead"))
-		rd.marks(n, false)
-	}
-	rd.stifled()
 	rd.handicap()
 	if rd.negative && s.Handicap == 0 {
 		rd.repair(0, says("KM[{0}] is negative: White gives Black a komi of {1}", cut(rd.info("KM"), 20), -s.Komi))
 	}
+	stones := map[rules.Color]*[]rules.Point{rules.Black: &s.Black, rules.White: &s.White}
 	for _, p := range rd.board.Points() {
-		switch rd.board.At(p) {
-		case rules.Black:
-			s.Black = append(s.Black, p)
-		case rules.White:
-			s.White = append(s.White, p)
+		if list := stones[rd.board.At(p)]; list != nil {
+			*list = append(*list, p)
 		}
 	}
 	rd.first()
@@ -205,88 +184,40 @@ func (rec *Record) takeButton() {
 	}
 }
 
-// otherGames are names of games other than Go, of which SGF knows forty by number.
-var otherGames = regexp.MustCompile(`othello|reversi|chess|gomoku|renju|morris|backgammon|shogi|hex|draughts|checkers|xiangqi|象棋|将棋|五子棋|連珠`)
-
-// fiveInARow are names of rules of games with five stones in a row.
-var fiveInARow = regexp.MustCompile(`^(?:free ?style )?(?:gomoku|go-moku|renju|五子棋|連珠)`)
-
 // game returns an error if the record says that it is of another game than Go.
 func (rd *reader) game() error {
-	gm, ru := rd.info("GM"), rd.info("RU")
-	n, err := strconv.Atoi(narrow(gm))
-	if fiveInARow.MatchString(strings.ToLower(ru)) {
-		return says("RU[{0}] are the rules of another game than Go", cut(ru, 20))
-	}
-	switch {
-	case gm == "" || gm == "1":
-		return nil
-	case err == nil && n != 0 && n != 1 || otherGames.MatchString(strings.ToLower(gm)):
+	gm := rd.info("GM")
+	switch n, err := strconv.Atoi(gm); {
+	case gm == "", n == 1:
+	case err == nil && n != 0:
 		return says("GM[{0}] is another game than Go", cut(gm, 20))
+	default:
+		rd.repair(0, says("GM[{0}] is read as Go", cut(gm, 20)))
 	}
-	rd.repair(0, says("GM[{0}] is read as Go", cut(gm, 20)))
 	return nil
 }
 
-const notKomi = "{0}[{1}] is not a komi, and is passed over"
-
-// komi reads KM or, if the record has none, KI of the first versions of SGF, or what its texts
-// say of komi.
+// komi reads KM.
 func (rd *reader) komi() error {
 	km := rd.info("KM")
-	s, i := &rd.rec.Setup, &rd.rec.Info
-	if rd.rec.ours { // in points, and up to 400 of them
-		if km == "" {
-			return nil
-		}
-		p, err := rules.ParsePoints(km)
-		if err != nil {
+	s := &rd.rec.Setup
+	p, said, err := komi(km, rd.byFox())
+	switch {
+	case km == "" && rd.has("KM"):
+		rd.repair(0, says("KM[] names no komi: it is read as {0}", s.Komi))
+	case km == "":
+	case rd.rec.ours: // in points, and up to 400 of them
+		if p, err = rules.ParsePoints(km); err != nil {
 			return fmt.Errorf("KM[%s]: %w", cut(km, 20), err)
 		}
 		s.Komi, rd.rec.HasKomi = p, true
-		return nil
-	}
-	p, said, err := komi(km)
-	if large := p >= largeKomi || p <= -largeKomi; err == nil && said == "" && large {
-		said = "in points"
-		if (p >= 50*rules.One || p <= -50*rules.One) && rd.byFox() {
-			p, said = p/100, "in hundredths"
-		}
-	}
-	if err == nil {
+	case err != nil:
+		rd.repair(0, says("KM[{0}] is not a komi: it is read as {1}", cut(km, 20), s.Komi))
+	default:
 		if said != "" {
 			rd.repair(0, says("KM[{0}] is {1}, a komi of {2}", cut(km, 20), says(said), p))
 		}
 		s.Komi, rd.rec.HasKomi, rd.negative = p, true, p < 0 && said == ""
-		return nil
-	}
-	wrong := says(notKomi, "KM", cut(km, 20))
-	if halves, err := strconv.Atoi(rd.info("KI")); err == nil && halves >= 0 && rules.Points(halves) < mostKomi {
-		if km != "" {
-			rd.repair(0, wrong)
-		}
-		s.Komi, rd.rec.HasKomi = rules.Points(halves), true
-		rd.repair(0, says("KI[{0}] is in half points, a komi of {1}", halves, s.Komi))
-		return nil
-	}
-	if ki := rd.info("KI"); ki != "" && km == "" {
-		rd.repair(0, says(notKomi, "KI", cut(ki, 20)))
-	}
-	for _, text := range []string{rd.rec.RU, i.Event, i.Name, i.Round, i.Overtime, i.Place} {
-		if p, words, ok := mentioned(cut(text, MaxText)); ok {
-			if km != "" {
-				rd.repair(0, wrong)
-			}
-			rd.repair(0, says("by “{0}” the komi is {1}", cut(words, 20), p))
-			s.Komi, rd.rec.HasKomi = p, true
-			return nil
-		}
-	}
-	switch {
-	case km != "":
-		rd.repair(0, says("KM[{0}] is not a komi: it is read as {1}", cut(km, 20), s.Komi))
-	case rd.has("KM"):
-		rd.repair(0, says("KM[] names no komi: it is read as {0}", s.Komi))
 	}
 	return nil
 }
@@ -296,38 +227,20 @@ func (rd *reader) has(name string) bool {
 	return slices.ContainsFunc(rd.about, func(v value) bool { return v.name == name })
 }
 
-// headers reads the headers of Sina and of the sites that copy from it: KO, HD, TE and RD in
-// the first node. Elsewhere KO and TE are notes on a move.
-func (rd *reader) headers() {
+// siteNames are the headers of Sina and of the sites and programs that copy from it, in the first node, and
+// what SGF calls them. Elsewhere KO and TE are notes on a move.
+var siteNames = map[string]string{"KO": "KM", "HD": "HA", "TE": "EV", "RD": "DT"}
+
+// siteHeaders reads those headers of which the record has not the usual ones.
+func (rd *reader) siteHeaders() {
 	if len(rd.line) == 0 || rd.line[0].has("B", "W") {
 		return
 	}
 	var read []string
 	for _, v := range rd.line[0] {
-		text, means := simpleText(string(v.text)), ""
-		switch v.name {
-		case "KO":
-			if _, _, err := komi(text); err == nil {
-				means = "KM"
-			} else if text != "" && rd.info("KM") == "" {
-				rd.repair(0, says(notKomi, "KO", cut(text, 20)))
-			}
-		case "HD":
-			if stonesOf(text) != nil {
-				means = "HA"
-			} else if text != "" && rd.info("HA") == "" {
-				rd.repair(0, says(noStones, "HD", cut(text, 20)))
-			}
-		case "TE":
-			if text != "1" && text != "2" {
-				means = "EV"
-			}
-		case "RD":
-			means = "DT"
-		}
-		if means != "" && text != "" && rd.info(means) == "" {
-			rd.about = append(rd.about, value{means, v.text})
-			read = append(read, v.name+" ("+means+")")
+		if usual := siteNames[v.name]; usual != "" && len(v.text) > 0 && rd.info(usual) == "" {
+			rd.about = append(rd.about, value{usual, v.text})
+			read = append(read, v.name+" ("+usual+")")
 		}
 	}
 	if read != nil {
@@ -338,23 +251,12 @@ func (rd *reader) headers() {
 // contradictions tells of which properties of the game the record has several values: info
 // returns the first.
 func (rd *reader) contradictions() {
-	names := []string{"SZ", "KM", "HA", "RU"}
-	var first, other [4]string
-	for _, v := range rd.about {
-		at := slices.Index(names, v.name)
-		if at < 0 {
-			continue
-		}
-		switch text := simpleText(string(v.text)); {
-		case first[at] == "":
-			first[at] = text
-		case text != "" && text != first[at]:
-			other[at] = text
-		}
-	}
-	for at, name := range names {
-		if other[at] != "" {
-			rd.repair(0, says("{0} has several values: {1} is read", name, cut(first[at], 20)))
+	for _, name := range []string{"SZ", "KM", "HA", "RU"} {
+		first := rd.info(name)
+		if slices.ContainsFunc(rd.about, func(v value) bool {
+			return v.name == name && !strings.HasPrefix(first, simpleText(string(v.text)))
+		}) {
+			rd.repair(0, says("{0} has several values: {1} is read", name, cut(first, 20)))
 		}
 	}
 }
@@ -362,16 +264,6 @@ func (rd *reader) contradictions() {
 // byFox reports whether the Fox server wrote the record, which may have another AP, too.
 func (rd *reader) byFox() bool {
 	return slices.ContainsFunc(rd.about, func(v value) bool { return v.name == "AP" && bytes.HasPrefix(v.text, []byte("foxwq")) })
-}
-
-// endsLifted reports whether the record ends with stones that are taken off the board, and
-// tells a count.
-func (rd *reader) endsLifted() bool {
-	if rd.taken == nil || len(rd.rec.Turns) > 0 {
-		return false
-	}
-	_, _, told := rd.rec.told()
-	return told
 }
 
 // info returns the first value that is not empty of a property that says something about
@@ -394,21 +286,14 @@ func (rd *reader) info(name string) string {
 
 // node reads the setup, the turn and the ending that a node has.
 func (rd *reader) node(n node) error {
-	setup := n.has("AB", "AW", "AE")
-	lifts := setup && rd.lifts(n)
-	if setup && !lifts {
-		if len(rd.rec.Turns) == 0 {
-			rd.taken = nil
-			_ = rd.setup(n, true)
-			if n.has("B", "W") {
-				rd.repair(0, says("stones are set up in the node of the first move: they stand before it"))
-			}
-		} else if err := rd.edited(n); err != nil {
-			return err
-		}
-	}
 	if rd.move() > 0 && n.has("GM", "SZ") && !n.has("B", "W") {
 		rd.repair(rd.move(), says("the head of a game stands after the first move: another game may begin there"))
+	}
+	lifts := rd.lifts(n)
+	if !lifts {
+		if err := rd.setup(n); err != nil {
+			return err
+		}
 	}
 	turns := 0
 	for _, v := range n {
@@ -423,7 +308,7 @@ func (rd *reader) node(n node) error {
 		}
 	}
 	if lifts {
-		rd.lift(n, says("stones that are taken off the board after the last pass are read as dead"))
+		rd.lift(n)
 	}
 	rd.marks(n, turns > 0)
 	return rd.ending(n)
@@ -454,41 +339,32 @@ func (rd *reader) marks(n node, turn bool) {
 }
 
 // lifts reports whether a node with setup does no more than take the dead stones off the board:
-// passes have ended the record, or its last turn is a pass, before the node or in it.
+// passes have ended the record, or its last turn is a pass, before the node or in it. CGoban 1 writes such nodes.
 func (rd *reader) lifts(n node) bool {
-	ts := rd.rec.Turns
-	if len(ts) == 0 || n.has("AB", "AW") {
+	if !n.has("AE") || n.has("AB", "AW") {
 		return false
 	}
-	var last *value
+	ts := slices.Clone(rd.rec.Turns)
 	for _, v := range n {
 		if v.name == "B" || v.name == "W" {
-			last = &v
+			w, h := rd.board.Size()
+			pass, _ := isPass(string(v.text), w, h)
+			ts = append(ts, Turn{Turn: rules.Turn{Kind: map[bool]rules.Kind{true: rules.Pass, false: rules.Place}[pass]}})
 		}
-	}
-	if last != nil {
-		w, h := rd.board.Size()
-		pass, _ := isPass(strings.ToLower(simpleText(string(last.text))), w, h)
-		return pass && rd.left <= 0
 	}
 	passed := func(n int) bool { return len(ts) >= n && ts[len(ts)-n].Kind == rules.Pass }
 	return passed(1) && (passed(2) || rd.left <= 0)
 }
 
 // lift reads the stones that a node takes off the board as dead.
-func (rd *reader) lift(n node, said rules.Saying) {
+func (rd *reader) lift(n node) {
 	e := &rd.rec.Ending
-	b, _ := rules.NewBoard(rd.board.Size())
-	for _, p := range e.Dead {
-		b.Put(p, rules.Black)
-	}
 	for _, v := range n {
 		if v.name != "AE" {
 			continue
 		}
 		for _, p := range rd.area(v) {
-			if b.At(p) == rules.None {
-				b.Put(p, rules.Black)
+			if !slices.Contains(e.Dead, p) {
 				e.Dead = append(e.Dead, p)
 			}
 		}
@@ -497,79 +373,48 @@ func (rd *reader) lift(n node, said rules.Saying) {
 		return
 	}
 	if !e.Accepted {
-		rd.repair(rd.move(), said)
+		rd.repair(rd.move(), says("stones that are taken off the board after the last pass are read as dead"))
 	}
 	e.Accepted, rd.ended = true, true
 }
 
-// edited reads stones that are set up after moves: the game goes on from the position that
-// comes of it, as if it began there. A setup that changes nothing is passed over.
-func (rd *reader) edited(n node) error {
-	ts, move := rd.rec.Turns, rd.move()
-	illegal := says("stones are set up after move {0}", move)
-	if last := len(ts) - 1; last > 0 && ts[last].Kind == rules.Pass && ts[last-1].Kind == rules.Pass {
-		return says("stones are set up after move {0}, when both players have passed", move)
-	}
-	if rd.rec.ours || rd.edits == maxEdits {
-		return illegal
-	}
-	before := rd.board
-	for _, t := range ts {
-		if t.Kind != rules.Place {
-			continue
-		}
-		if before.At(t.At) != rules.None {
-			return illegal
-		}
-		before.Play(t.At, t.By)
-	}
-	after := *rd
-	after.board = before
-	if err := after.setup(n, false); err != nil {
-		return says("move {0}: {1}", move, err)
-	}
-	if after.board == before {
-		rd.rec.Repairs = after.rec.Repairs
+// setup puts the stones of a node on the board. After moves the game begins anew from the position that comes of it, unless
+// nothing changes.
+func (rd *reader) setup(n node) error {
+	here := slices.DeleteFunc(slices.Clone(n), func(v value) bool { return v.name != "AB" && v.name != "AW" && v.name != "AE" })
+	if len(here) == 0 {
 		return nil
 	}
-	for _, p := range after.board.Points() {
-		if after.board.At(p) != rules.None && after.board.Liberties(p) == 0 {
-			return illegal
+	played := rd.rec.Turns
+	if n.has("B", "W") && len(played) == 0 {
+		rd.repair(0, says("stones are set up in the node of the first move: they stand before it"))
+	}
+	first, before := rd.board, rd.board
+	for _, t := range played {
+		if t.Kind == rules.Place && before.At(t.At) != rules.None {
+			return says("stones are set up after move {0}", rd.move())
+		} else if t.Kind == rules.Place {
+			before.Play(t.At, t.By)
 		}
 	}
-	from := *rd
-	*rd = after
-	if rd.taken = nil; !n.has("AB", "AW", "B", "W") {
-		rd.taken = &taken{n, from}
-	}
-	rd.repair(move, says("stones are set up: the game is read on from that position, and what was captured or passed before does not count"))
-	rd.rec.Turns, rd.rec.before, rd.rec.edited = nil, move, true
-	rd.edits++
-	rd.next = ts[len(ts)-1].By.Opponent()
-	if pl := n.values("PL"); len(pl) > 0 {
-		rd.next = player(simpleText(string(pl[0])))
-	}
-	return nil
-}
-
-// setup puts the stones of a node on the board. A value that is no point is passed over if
-// the setup is forgiving, and so is an empty one.
-func (rd *reader) setup(n node, forgiving bool) error {
-	here := map[rules.Point]rules.Color{}
-	for _, v := range n {
-		if v.name != "AB" && v.name != "AW" && v.name != "AE" {
-			continue
-		}
-		c := v.color()
-		if _, err := area(strings.ToLower(simpleText(string(v.text))), &rd.board); err != nil && !forgiving && len(v.text) > 0 {
-			return says("{0}: {1}", v.name, err)
-		}
-		for _, q := range rd.area(v) {
-			if before, twice := here[q]; twice && before != c {
-				rd.repair(0, says("{0} is set up in two ways at once: {1} is read", q, v.name))
+	rd.board = before
+	for _, v := range here {
+		for _, p := range rd.area(v) {
+			if is := rd.board.At(p); is != before.At(p) && is != v.color() {
+				rd.repair(0, says("{0} is set up in two ways at once: {1} is read", p, v.name))
 			}
-			here[q] = c
-			rd.board.Put(q, c)
+			rd.board.Put(p, v.color())
+		}
+	}
+	switch {
+	case len(played) > 0 && rd.board == before:
+		rd.board = first
+	case len(played) > 0:
+		rd.repair(rd.move(), says("stones are set up: the game is read on from that position, and what was captured or passed before does not count"))
+		rd.rec.before, rd.rec.Turns = rd.move(), nil
+		rd.next = played[len(played)-1].By.Opponent()
+		if pl := n.values("PL"); len(pl) > 0 && len(pl[0]) > 0 {
+			rd.next = player(string(pl[0]))
 		}
 	}
 	return nil
@@ -577,58 +422,20 @@ func (rd *reader) setup(n node, forgiving bool) error {
 
 // area reads a value of a setup. One that is no point is passed over.
 func (rd *reader) area(v value) []rules.Point {
-	text := rd.small(rd.move(), simpleText(string(v.text)))
+	w, h := rd.board.Size()
+	text := simpleText(string(v.text))
 	ps, err := area(text, &rd.board)
+	if p, err := rules.ParsePoint(text, w, h); err == nil {
+		rd.repair(rd.move(), says("[{0}] is read as the point {1}", text, p))
+		return []rules.Point{p}
+	}
 	if err != nil {
 		rd.repair(rd.move(), says("{0}: {1}: it is passed over", v.name, err))
-		w, h := rd.board.Size()
-		if none, odd := isPass(text, w, h); v.name != "AE" && (!none || odd && text != "zz") {
+		if none, _ := isPass(text, w, h); !none && v.name != "AE" {
 			rd.lacks = says("the position before it lacks a stone: {0}: {1}", v.name, err)
 		}
 	}
 	return ps
-}
-
-// isLettered reports whether a text is a point in the coordinates of players, "R16", which some
-// programs write.
-func isLettered(text string) bool {
-	return (len(text) == 2 || len(text) == 3 && isDigit(text[2])) && isLetter(text[0]) && isDigit(text[1])
-}
-
-// small returns the name of a point, or of two, in small letters, because no board is so
-// large that it needs capital ones.
-func (rd *reader) small(move int, text string) string {
-	if isLettered(text) {
-		w, h := rd.board.Size()
-		p, err := rules.ParsePoint(text, w, h)
-		if err != nil {
-			return text
-		}
-		rd.repair(move, says("[{0}] is read as the point {1}", text, p))
-		return name(p, h)
-	}
-	low := strings.ToLower(text)
-	if low == text {
-		return text
-	}
-	if _, err := area(low, &rd.board); err != nil && low != "tt" {
-		return text
-	}
-	rd.repair(move, says("[{0}] is read as [{1}]", text, low))
-	return low
-}
-
-// stifled takes stones without a liberty off the board on which the game begins.
-func (rd *reader) stifled() {
-	for _, p := range rd.board.Points() {
-		if rd.board.At(p) == rules.None || rd.board.Liberties(p) > 0 {
-			continue
-		}
-		for _, q := range rd.board.Chain(p) {
-			rd.board.Put(q, rules.None)
-		}
-		rd.repair(0, says("{0} is set up without a liberty: its chain is left out", p))
-	}
 }
 
 // spelled are the turns that some programs spell out.
@@ -648,35 +455,12 @@ func (rd *reader) turn(n node, turn value) error {
 	if rd.lacks != nil {
 		return rd.lacks
 	}
-	if rd.move() == 0 {
-		rd.stifled()
+	t, err := rd.played(simpleText(string(turn.text)))
+	if err != nil {
+		return err
 	}
+	t.By = turn.color()
 	w, h := rd.board.Size()
-	t := Turn{Turn: rules.Turn{Kind: rules.Pass, By: turn.color()}}
-	v := rd.small(rd.move()+1, simpleText(string(turn.text)))
-	if pass, odd := isPass(v, w, h); odd {
-		rd.repair(rd.move()+1, says("[{0}] is off the board: it is read as a pass", v))
-	} else if !pass {
-		at, err := point(v, h)
-		if err != nil {
-			word, ok := spelled[strings.ToLower(v)]
-			if _, off := rules.ParsePoint(v, w, h); !ok && isLettered(v) {
-				err = off
-			}
-			if strings.HasPrefix(strings.ToLower(v), "swap") {
-				return says("[{0}] is a move of Hex, not of Go", cut(v, 20))
-			}
-			if !ok {
-				return err
-			}
-			t.Kind = word.kind
-			rd.repair(rd.move()+1, says(word.said, v))
-		} else if rd.board.Has(at) {
-			t.Kind, t.At = rules.Place, at
-		} else {
-			return says("[{0}] is not on the board of {1}×{2}", v, w, h)
-		}
-	}
 	for _, v := range n.values("XT") {
 		if err := t.private(simpleText(string(v)), w, h); err != nil {
 			return err
@@ -684,6 +468,36 @@ func (rd *reader) turn(n node, turn value) error {
 	}
 	rd.rec.Turns = append(rd.rec.Turns, t)
 	return nil
+}
+
+// played reads a value of B or W: a point, a pass, or what programs write instead.
+func (rd *reader) played(text string) (t Turn, err error) {
+	w, h := rd.board.Size()
+	read := func(k rules.Kind, at rules.Point, said string) (Turn, error) {
+		if said != "" {
+			rd.repair(rd.move()+1, says(said, text, at))
+		}
+		return Turn{Turn: rules.Turn{Kind: k, At: at}}, nil
+	}
+	if pass, odd := isPass(text, w, h); odd {
+		return read(rules.Pass, rules.Point{}, "[{0}] is off the board: it is read as a pass")
+	} else if pass {
+		return read(rules.Pass, rules.Point{}, "")
+	}
+	if word, ok := spelled[strings.ToLower(text)]; ok {
+		return read(word.kind, rules.Point{}, word.said)
+	}
+	at, err := point(text, h)
+	if err == nil && !rd.board.Has(at) {
+		return t, says("[{0}] is not on the board of {1}×{2}", text, w, h)
+	}
+	if err != nil {
+		if at, e := rules.ParsePoint(text, w, h); e == nil {
+			return read(rules.Place, at, "[{0}] is read as the point {1}")
+		}
+		return t, err
+	}
+	return read(rules.Place, at, "")
 }
 
 // private reads a value of XT on the node of a turn.
@@ -749,75 +563,48 @@ func (rd *reader) ending(n node) error {
 	return nil
 }
 
-// stonesOf finds the number of stones in HA: "2", "2 stones", "2子", "二子".
-func stonesOf(ha string) []string {
-	return handicapWords.FindStringSubmatch(figures(strings.ToLower(narrow(ha))))
-}
+// handicapWords match the number of stones in HA: "2", "2 stones", "2子", "二子".
+var handicapWords = regexp.MustCompile(`^[让讓]?([0-9]{1,3})(?:\.0+)?(?:[ 子目点].*|stones?)?$`)
 
-var handicapWords = regexp.MustCompile(`^[让讓]?([0-9]{1,3})(?:\.0+)?(?:[ 子目점].*|stones?)?$`)
-
-const noStones = "{0}[{1}] is not a number of stones: the handicap is read from the board"
-
-// handicap reads HA and finds its stones: in the setup, in Black's first turns, which some
-// servers write without HA, or on the customary points.
+// handicap reads HA and finds its stones: in the setup, or in Black's first turns, which some
+// servers write without HA.
 func (rd *reader) handicap() {
 	rec := &rd.rec
 	n := 0
 	if ha := rd.info("HA"); ha != "" {
-		if m := stonesOf(ha); m != nil {
+		if m := handicapWords.FindStringSubmatch(figures(strings.ToLower(narrow(ha)))); m != nil {
 			n, _ = strconv.Atoi(m[1])
 		} else {
-			rd.repair(0, says(noStones, "HA", cut(ha, 20)))
+			rd.repair(0, says("HA[{0}] is not a number of stones: the handicap is read from the board", cut(ha, 20)))
 		}
 	}
-	unknown := func() {
-		rd.repair(0, says("HA[{0}]: the record does not say where the handicap stones stand: it is read without them", n))
-		if !rec.edited {
-			rd.next = rules.White
-		}
+	run, set := 0, rd.board.Stones(rules.Black)
+	if rec.before == 0 {
+		run = rd.run()
 	}
-	run := rd.run()
-	missing := n - rd.board.Stones(rules.Black)
-	bare := rd.board.Stones(rules.Black)+rd.board.Stones(rules.White) == 0
-	inARow := bare && run >= 2 && (run < len(rec.Turns) || n >= 2) && !rec.edited
+	bare := set+rd.board.Stones(rules.White) == 0
+	found := set // handicap stones
 	switch {
-	case inARow && run != n && n >= 2:
-		rd.repair(0, says("HA[{0}], but Black begins with {1} stones in a row: they are read as the handicap", n, run))
-		n = run
-	case inARow && run != n:
-		n = run
-		rd.repair(0, says("Black begins with {0} stones in a row: they are read as handicap", n))
-	case n < 2:
-		return
-	case missing <= 0:
-		run = 0
-	case rec.edited:
-		unknown()
-		return
-	case run == missing:
-	case bare && (len(rec.Turns) == 0 && rec.Stopped == nil || len(rec.Turns) > 0 && rec.Turns[0].By == rules.White):
-		ps, err := rules.HandicapPoints(rec.Setup.W, rec.Setup.H, n)
-		played := func(t Turn) bool { return t.Kind == rules.Place && slices.Contains(ps, t.At) }
-		if err != nil || slices.ContainsFunc(rec.Turns, played) {
-			unknown()
-			return
+	case bare && run >= 2 && (run < len(rec.Turns) || n >= 2):
+		if found = run; n < 2 {
+			n = run
+			rd.repair(0, says("Black begins with {0} stones in a row: they are read as handicap", run))
 		}
-		for _, p := range ps {
-			rd.board.Put(p, rules.Black)
-		}
-		rd.repair(0, says("HA[{0}] without its stones: they are put on the customary points {1}", n, rules.Names(ps)))
+	case n >= 2 && run == n-set:
+		found = n
 	default:
-		set := n - missing
-		if set == 1 {
-			rd.repair(0, says("HA[{0}], but the record sets up one stone: it is read without handicap", n))
-			return
-		}
-		if set == 0 {
-			rd.repair(0, says("HA[{0}], but the record sets up no such stones: it is read without handicap", n))
-			return
-		}
-		rd.repair(0, says("HA[{0}], but the record sets up {1} stones: they are read as the handicap", n, set))
-		n, run = set, 0
+		run = 0
+	}
+	if n < 2 {
+		return
+	}
+	switch {
+	case found < 2:
+		rd.repair(0, says("HA[{0}]: the record does not say where the handicap stones stand: it is read without them", n))
+		return
+	case found < n || run > n:
+		rd.repair(0, says("HA[{0}], but there are {1} such stones: they are read as the handicap", n, found))
+		n = found
 	}
 	for _, t := range rec.Turns[:run] {
 		rd.board.Put(t.At, rules.Black)
@@ -848,7 +635,7 @@ func (rd *reader) first() {
 		usual = rules.White
 	}
 	s.First = rd.next
-	if pl := rd.info("PL"); pl != "" && !rd.rec.edited {
+	if pl := rd.info("PL"); pl != "" && rd.next == rules.None {
 		if s.First = player(pl); s.First == rules.None {
 			rd.repair(0, says("PL[{0}] is not a player: the first turn decides who begins", cut(strings.ToLower(pl), 20)))
 		}
@@ -863,11 +650,5 @@ func (rd *reader) first() {
 
 // player returns whom PL names, None if nobody.
 func player(pl string) rules.Color {
-	switch pl = strings.ToLower(pl); {
-	case strings.HasPrefix(pl, "b"), pl == "1":
-		return rules.Black
-	case strings.HasPrefix(pl, "w"), pl == "2":
-		return rules.White
-	}
-	return rules.None
+	return map[byte]rules.Color{'b': rules.Black, 'B': rules.Black, '1': rules.Black, 'w': rules.White, 'W': rules.White, '2': rules.White}[pl[0]]
 }

@@ -25,7 +25,6 @@ type Record struct {
 	marksKomi rules.Points  // what makes up for them
 
 	early  bool // Settled found the board too open to be counted
-	edited bool // stones were set up after moves
 	before int  // turns before the first of Turns: handicap stones that were played, or what was played before a setup
 }
 

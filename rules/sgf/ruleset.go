@@ -179,7 +179,7 @@ func (rec *Record) bonus(read namedRules) (n, by, like int) {
 	if n > 0 && (sameRules(read.like, &rules.AGA) || slices.ContainsFunc(read.like.Count, func(rule rules.Rule) bool { return rule.Name == rules.AddHandicap.Name })) {
 		like = n - 1 // aga's in pass stones
 	}
-	if n == 0 && read.says[friendly] != "" && !rec.edited && len(s.White) == 0 {
+	if n == 0 && read.says[friendly] != "" && len(s.White) == 0 {
 		n = len(s.Black) // KataGo does not ask HA
 	}
 	if by = like; n < 2 {

@@ -347,9 +347,6 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 	if 2*want == got && sameRules(r, &rules.AGA) {
 		return "it comes out if it is meant in stones, of two points each"
 	}
-	if rec.edited {
-		return "what was captured or passed before stones were set up does not count"
-	}
 	if ps, more := rec.unmarked(g); rec.marksOff == nil && want == got+more {
 		return "the record does not mark " + rules.Names(ps) + " as territory"
 	}

@@ -154,41 +154,35 @@ func TestSettled(t *testing.T) {
 	const walls = ";B[ca];W[da];B[cb];W[db];B[cc];W[dc];B[cd];W[dd];B[ce];W[de]"
 	const passes = ";B[];W[]"
 	for record, want := range map[string]string{
-		"RU[japanese]" + walls + passes:                            "B+5; move 12: the dead stones are not marked: none looks dead",
-		"RU[japanese]RE[?]" + walls + ";B[];W[ab];B[];W[]":         "B+6; move 14: the dead stones are not marked: A4 looks dead",
-		"RU[japanese]RE[B+6]" + walls + ";B[];W[ab];B[];W[]":       "B+6; move 14: the dead stones are not marked: A4 looks dead",
-		"RU[japanese]RE[W+5]" + walls + ";B[];W[ab];B[];W[]":       "W+5; move 14: the dead stones are not marked: by RE[W+5] none is dead",
-		"RU[japanese]RE[W+6]" + walls + ";B[];W[ab];B[];W[]":       "B+6; move 14: the dead stones are not marked: A4 looks dead",
-		"RU[japanese]RE[B+5]" + walls:                              "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count; move 10: the dead stones are not marked: none looks dead",
-		"RU[tromp-taylor]RE[B+5]" + walls:                          "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count",
-		"RU[tromp-taylor]RE[B+6]" + walls + ";B[];W[ab]":           "W+6; move 12: the record ends without passes: they are assumed, because RE[B+6] is a count",
-		"RU[japanese]RE[B+5]" + walls + ";B[ca]":                   "illegal",
-		"RU[two-button]RE[B+5]" + walls:                            "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count; move 10: the dead stones are not marked: none looks dead",
-		"RU[half-pass-agreement]RE[B+5]" + walls:                   "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count",
-		"RU[japanese]RE[B+R]" + walls + passes:                     "not settled",
-		"RU[japanese]RE[Void]" + walls + passes:                    "not settled",
-		"RU[japanese]RE[B]" + walls + passes:                       "B+5; move 12: the dead stones are not marked: none looks dead",
-		"RU[japanese]RE[W+]" + walls + passes:                      "B+5; move 12: the dead stones are not marked: none looks dead",
-		"RU[japanese]RE[B+?]" + walls + passes:                     "B+5; move 12: the dead stones are not marked: none looks dead",
-		"RU[japanese]RE[B+]" + walls:                               "not settled",
-		"RU[japanese]RE[W+T]" + walls + passes:                     "not settled",
-		"RU[japanese]RE[W+Forfeit]" + walls + passes:               "not settled",
-		"RU[japanese]RE[Black resigns]" + walls + passes:           "not settled",
-		"RU[japanese]RE[黒中押し勝ち]" + walls + passes:                  "not settled",
-		"RU[japanese]RE[黑超时负]" + walls + passes:                    "not settled",
-		"RU[japanese]" + walls:                                     "not settled",
-		"RU[japanese]AP[Halfpoint:1]" + walls + passes:             "not settled",
-		"RU[ultimate]RE[B+5]" + walls:                              "not settled",
-		"RU[tromp-taylor]RE[B+4]" + walls + passes:                 "B+5",
-		"RU[japanese]RE[B+5]" + walls + passes + ";XT[resume]":     "not settled",
-		"RU[japanese]RE[B+5]" + walls + passes + ";AE[ca]":         "W+25; move 12: stones that are taken off the board after the last pass are read as dead",
-		"RU[japanese]RE[B+6]" + walls + ";B[];W[ab];AE[ab]":        "B+6; move 12: stones that are taken off the board after the last turn are read as dead; move 12: the record ends without passes: they are assumed, because stones are taken off the board",
-		"RU[tromp-taylor]RE[B+6]" + walls + ";B[];W[ab];AE[ab]":    "W+6; move 12: stones that are taken off the board after the last turn are read as dead; move 12: the record ends without passes: they are assumed, because stones are taken off the board; move 12: what the record says of the end is dropped: tromp-taylor knows no agreement on dead stones",
-		"RU[japanese]RE[B+6]" + walls + ";B[];W[ab];AE[ab];B[ab]":  "edited",
-		"RU[japanese]RE[B+6]" + walls + ";B[];W[ab];AE[ab];AW[ab]": "edited",
-		"RU[japanese]RE[B+R]" + walls + ";B[];W[ab];AE[ab]":        "edited",
-		"RU[japanese]" + walls + ";B[];W[ab];AE[ab]":               "edited",
-		"RU[japanese]RE[B+5]" + walls + ";W[];W[a!]":               "not settled; move 11: White moves twice: a pass of Black is assumed",
+		"RU[japanese]" + walls + passes:                        "B+5; move 12: the dead stones are not marked: none looks dead",
+		"RU[japanese]RE[?]" + walls + ";B[];W[ab];B[];W[]":     "B+6; move 14: the dead stones are not marked: A4 looks dead",
+		"RU[japanese]RE[B+6]" + walls + ";B[];W[ab];B[];W[]":   "B+6; move 14: the dead stones are not marked: A4 looks dead",
+		"RU[japanese]RE[W+5]" + walls + ";B[];W[ab];B[];W[]":   "W+5; move 14: the dead stones are not marked: by RE[W+5] none is dead",
+		"RU[japanese]RE[W+6]" + walls + ";B[];W[ab];B[];W[]":   "B+6; move 14: the dead stones are not marked: A4 looks dead",
+		"RU[japanese]RE[B+5]" + walls:                          "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count; move 10: the dead stones are not marked: none looks dead",
+		"RU[tromp-taylor]RE[B+5]" + walls:                      "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count",
+		"RU[tromp-taylor]RE[B+6]" + walls + ";B[];W[ab]":       "W+6; move 12: the record ends without passes: they are assumed, because RE[B+6] is a count",
+		"RU[japanese]RE[B+5]" + walls + ";B[ca]":               "illegal",
+		"RU[two-button]RE[B+5]" + walls:                        "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count; move 10: the dead stones are not marked: none looks dead",
+		"RU[half-pass-agreement]RE[B+5]" + walls:               "B+5; move 10: the record ends without passes: they are assumed, because RE[B+5] is a count",
+		"RU[japanese]RE[B+R]" + walls + passes:                 "not settled",
+		"RU[japanese]RE[Void]" + walls + passes:                "not settled",
+		"RU[japanese]RE[B]" + walls + passes:                   "B+5; move 12: the dead stones are not marked: none looks dead",
+		"RU[japanese]RE[W+]" + walls + passes:                  "B+5; move 12: the dead stones are not marked: none looks dead",
+		"RU[japanese]RE[B+?]" + walls + passes:                 "B+5; move 12: the dead stones are not marked: none looks dead",
+		"RU[japanese]RE[B+]" + walls:                           "not settled",
+		"RU[japanese]RE[W+T]" + walls + passes:                 "not settled",
+		"RU[japanese]RE[W+Forfeit]" + walls + passes:           "not settled",
+		"RU[japanese]RE[Black resigns]" + walls + passes:       "not settled",
+		"RU[japanese]RE[黒中押し勝ち]" + walls + passes:              "not settled",
+		"RU[japanese]RE[黑超时负]" + walls + passes:                "not settled",
+		"RU[japanese]" + walls:                                 "not settled",
+		"RU[japanese]AP[Halfpoint:1]" + walls + passes:         "not settled",
+		"RU[ultimate]RE[B+5]" + walls:                          "not settled",
+		"RU[tromp-taylor]RE[B+4]" + walls + passes:             "B+5",
+		"RU[japanese]RE[B+5]" + walls + passes + ";XT[resume]": "not settled",
+		"RU[japanese]RE[B+5]" + walls + passes + ";AE[ca]":     "W+25; move 12: stones that are taken off the board after the last pass are read as dead",
+		"RU[japanese]RE[B+5]" + walls + ";W[];W[a!]":           "not settled; move 11: White moves twice: a pass of Black is assumed",
 	} {
 		rec := read(t, "(;SZ[5]"+record+")")
 		r, _, err := rec.Ruleset()
@@ -200,8 +194,6 @@ func TestSettled(t *testing.T) {
 		got := g.Result()
 		if err != nil {
 			got = "illegal"
-		} else if rec.edited {
-			got, rec.Repairs = "edited", nil
 		} else if g.Phase() != rules.Over {
 			got = "not settled"
 		}
@@ -242,8 +234,6 @@ func TestAgainst(t *testing.T) {
 		"RU[japanese]RE[黑胜2子]" + odd:                                      "黑胜2子, in stones of two points each, as counted",
 		"RU[japanese]RE[B+R]" + odd:                                       "B+R",
 		"RU[japanese]RE[B+4]" + walls + ";B[ab];W[];B[ab]":                "B+4", // it is not counted
-		"RU[japanese]RE[B+3]" + walls + ";AW[aa];B[];W[]":                 "B+3, 3 more for White: what was captured or passed before stones were set up does not count",
-		"RU[japanese]RE[W+0.5]" + walls + ";AW[aa];B[];W[]":               "W+0.5, 6½ more for White: what was captured or passed before stones were set up does not count",
 		"RU[aga]RE[B+2.5]" + odd:                                          "B+2.5, 2½ more for White: it comes out if it is meant in stones, of two points each",
 		"RU[aga]KM[7.5]RE[W+1.25]" + odd:                                  "W+1.25, in stones of two points each, as counted",
 		"RU[aga]KM[0.5]RE[黑15子胜]" + odd:                                   "黑15子胜, in stones of two points each, as counted",

@@ -50,7 +50,6 @@ const (
 	maxMarks   = 16 << 10       // bytes of XD or XS: five times all points of the largest board
 	maxGuarded = 1 << 20        // bytes of a record that is read again in another way
 	maxRepairs = rules.MaxTurns // of Read, and as many of Mended
-	maxEdits   = 100            // setups after moves
 )
 
 // Errors of Read for records beyond the limits.
