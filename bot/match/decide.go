@@ -365,7 +365,7 @@ func (in *Input) answers() bool {
 func (in *Input) blocked() (Step, bool) {
 	m := in.Match
 	switch {
-	case m.State == Cancelled:
+	case m.State == Cancelled && !in.answers():
 		return in.Refuse(say("game.cancelled", in.number())), true
 	case m.State == Deleted:
 		return in.Refuse(say("game.deleted", in.number())), true

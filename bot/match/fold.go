@@ -317,10 +317,10 @@ func (p *Position) standing(m Match, now time.Time) Standing {
 	s := m.Standing
 	s.ToMove, s.Result, s.Deadline = "", "", time.Time{}
 	switch {
-	case s.State == Open || s.State == Cancelled || s.State == Deleted:
-		return s
 	case p.Deleted:
 		s.State = Deleted
+		return s
+	case s.State == Open || s.State == Cancelled || s.State == Deleted:
 		return s
 	case p.sandbox:
 		return s
