@@ -9,7 +9,6 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
-	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // choose finds the game that a request is about: the one it numbers, the one of
@@ -171,37 +170,16 @@ func (b *Bot) able(ctx context.Context, ms []match.Match, h handler, by match.Pe
 
 // can reports whether a game can take a command now.
 func (b *Bot) can(ctx context.Context, m match.Match, h handler, by match.PersonID) (bool, error) {
-	is, known := stateOf[h.Name]
-	if !known {
-		return !match.Commands[h.Name].Seated || m.State != match.Open, nil
+	command := match.Commands[h.Name]
+	if !command.Rare {
+		return !command.Seated || m.State != match.Open, nil
 	}
 	p, err := b.position(ctx, m, m.Seq)
 	if errors.Is(err, errNotReplayed) {
 		return true, nil
 	}
-	return err == nil && is(m, p, by), err
+	return err == nil && match.Takes(m, p, h.Name, by), err
 }
-
-// stateOf reports, of commands that are for games of a certain state alone, whether a game
-// is in it.
-var stateOf = map[string]func(m match.Match, p *match.Position, by match.PersonID) bool{
-	"accept": func(_ match.Match, p *match.Position, _ match.PersonID) bool {
-		g := p.Game
-		return settling(p) || p.Asked != nil && p.Asked.What != "delete" ||
-			g.Allows(rules.Turn{Kind: rules.AcceptSuggestion, By: g.ToPlay()}) || g.MayEndWithoutResult()
-	},
-	"decline": func(m match.Match, p *match.Position, by match.PersonID) bool {
-		return p.Asked != nil || m.State == match.Open && m.Invited == by
-	},
-	"dead":    func(_ match.Match, p *match.Position, _ match.PersonID) bool { return settling(p) },
-	"resume":  func(_ match.Match, p *match.Position, _ match.PersonID) bool { return settling(p) },
-	"dispute": func(_ match.Match, p *match.Position, _ match.PersonID) bool { return settling(p) || p.Branch > 0 },
-	"undo": func(_ match.Match, p *match.Position, _ match.PersonID) bool {
-		return len(p.Lines)+len(p.Stones) > 0
-	},
-}
-
-func settling(p *match.Position) bool { return p.Game.Phase() == rules.Settling }
 
 // asked is how many games a question which one is meant names, and gives a button for.
 const asked = 5

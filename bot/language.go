@@ -105,7 +105,7 @@ func Translated(tag, english string, args ...string) string {
 func Labels(tag string) map[string]string {
 	labels, own := map[string]string{}, text.BestLanguage(tag)
 	for _, l := range text.Languages() {
-		for _, c := range slices.Concat(Controls, More) {
+		for _, c := range slices.Concat(match.Controls, match.More) {
 			theirs, ours := text.BestLanguage(l.Tag).Say(say(c.Label)), own.Say(say(c.Label))
 			if _, known := labels[theirs]; !known && theirs != ours {
 				labels[theirs] = ours

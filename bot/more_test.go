@@ -8,7 +8,6 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
-	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // A phase is a moment of a game, and what the menu behind "More…" offers to whom then.
@@ -104,48 +103,6 @@ func TestMore(t *testing.T) {
 	}
 }
 
-// Nobody is refused what the menu has just offered; some is asked about first. What
-// changes the game is refused the second time.
-func TestMoreKeepsItsWord(t *testing.T) {
-	values := map[string]string{"move": "1", "points": "C3", "dead": "C3", "text": "Well played.", "as": "void"}
-	ends := []string{"Resign", "Cancel the game", "Delete the game…", "Claim the win on time", "End the game without a result", "Decide the game…"}
-	chosen := map[string]bool{}
-	for _, f := range phases {
-		for who := range f.offers {
-			k := f.play(t)
-			before := k.matches(t, bot.Query{})[0].State
-			for n := range k.ask(t, who, "/more").Controls {
-				c := k.ask(t, who, "/more").Controls[n]
-				if chosen[c.Label] = true; c.Ask != "" {
-					c.Args[c.Ask] = values[c.Ask]
-				}
-				a := k.press(t, who, c)
-				if len(a.Controls) == 1 && a.Refused {
-					a = k.press(t, who, a.Controls[0])
-				}
-				if a.Refused {
-					t.Errorf("%s: %s chooses %s: %q", f.name, who, c.Label, a.Text)
-				}
-				if m := k.matches(t, bot.Query{})[0]; m.State != before && !slices.Contains(ends, c.Label) {
-					t.Errorf("%s: %s chooses %s: the game is %s", f.name, who, c.Label, m.State)
-				}
-				if c.Args["seq"] == "" {
-					continue
-				}
-				if again := k.press(t, who, c); !again.Refused && c.Command != "comment" {
-					t.Errorf("%s: %s chooses %s twice: %q", f.name, who, c.Label, again.Text)
-				}
-				k = f.play(t) // as it was
-			}
-		}
-	}
-	for _, c := range bot.More {
-		if label := text.English.Say(text.Say(c.Label)); !chosen[label] {
-			t.Errorf("%s was never chosen", label)
-		}
-	}
-}
-
 // Each command about a game is a control in some phase, and so is each of its options or
 // there is a reason why not.
 func TestEveryCommandHasAControl(t *testing.T) {
@@ -159,7 +116,7 @@ func TestEveryCommandHasAControl(t *testing.T) {
 			continue
 		}
 		found := map[string]bool{}
-		for _, control := range slices.Concat(bot.Controls, bot.More) {
+		for _, control := range slices.Concat(match.Controls, match.More) {
 			if control.Command == c.Name {
 				found[""], found[control.Ask] = true, true
 				for name := range control.Args {

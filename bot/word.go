@@ -78,14 +78,14 @@ func (b *Bot) ofGame(ctx context.Context, o outbox.Claimed, p *outbox.Post, m ma
 	}
 	switch o.Kind {
 	case match.Show:
-		p.Previous, p.Controls, p.Agreed = string(last), controls(m, pos, o.Seq), acceptance(pos) && pos.Over()
+		p.Previous, p.Controls, p.Agreed = string(last), match.BoardOptions(m, pos, o.Seq), acceptance(pos) && pos.Over()
 		p.Marked = remarked(pos)
 		several, err := b.several(ctx, o, m)
 		return slices.Concat(caption(m, pos, b.now().UTC(), several), o.Texts), err
 	case match.Notice:
 		p.Previous, p.Instead = string(last), acceptance(pos) && !pos.Over() // the first of two gets no board
 		p.Unplayed = m.State == match.Cancelled && (m.Black == "" || m.White == "")
-		p.Controls = answers(m, pos, o.Seq)
+		p.Controls = match.AnswerOptions(m, pos, o.Seq)
 		if begins(pos) && !o.Private {
 			p.Opening = string(first)
 		}
@@ -226,7 +226,7 @@ func (b *Bot) decoration(ctx context.Context, r outbox.Row) (outbox.Post, error)
 	if err != nil {
 		return p, err
 	}
-	p.Scene, p.Controls = &scene, labelled(l, controls(m, pos, r.Seq))
+	p.Scene, p.Controls = &scene, labelled(l, match.BoardOptions(m, pos, r.Seq))
 	return p, nil
 }
 
@@ -323,69 +323,4 @@ func (b *Bot) alsoWaiting(ctx context.Context, m match.Match, person match.Perso
 		}
 	}
 	return also, nil
-}
-
-// controls gives the buttons below a board: what can be done at this moment, for
-// as long as nothing else has been done, and what a game that is over is good for. The
-// last one leads to everything else.
-func controls(m match.Match, p *match.Position, seq int) []match.Control {
-	var out []match.Control
-	add := func(seq int, keys ...string) {
-		for _, key := range keys {
-			out = append(out, label(m, seq, key))
-		}
-	}
-	g := p.Game
-	switch {
-	case m.State == match.Ended:
-		add(0, "label.rematch", "label.replay", "label.compare", "label.sgf")
-	case p.Over():
-		return nil
-	case p.Placing > 0:
-		add(seq, "label.stones")
-		if len(p.Stones) > 0 {
-			add(seq, "label.undo")
-		}
-	case g.Phase() == rules.Playing:
-		add(seq, "label.place")
-		for _, k := range []rules.Kind{rules.Pass, rules.Button, rules.Delay, rules.AcceptSuggestion, rules.Draw} {
-			if g.Allows(rules.Turn{Kind: k, By: g.ToPlay()}) {
-				add(seq, "label."+k.String())
-			}
-		}
-		if g.Turns() > 0 {
-			add(seq, "label.undo")
-		}
-		if p.Branch > 0 {
-			add(seq, "label.return")
-		}
-	case g.Phase() == rules.Settling:
-		add(seq, "label.dead")
-		if len(g.Dead()) > 0 {
-			add(seq, "label.alive")
-		}
-		add(seq, "label.accept", "label.resume", "label.dispute")
-	}
-	if m.State != match.Ended && p.Placing == 0 && len(g.Rules().Count) > 0 {
-		add(0, "label.score")
-	}
-	add(0, "label.more")
-	return out
-}
-
-// answers returns the buttons below a notice that asks somebody something.
-func answers(m match.Match, p *match.Position, seq int) []match.Control {
-	switch {
-	case m.State == match.Open:
-		out := []match.Control{label(m, 0, "label.join")}
-		if m.Invited != "" {
-			out = append(out, label(m, 0, "label.decline"))
-		}
-		return out
-	case p.Asked != nil && p.Asked.Seq == seq && p.Asked.What == "delete":
-		return []match.Control{label(m, seq, "label.delete"), label(m, seq, "label.decline")}
-	case p.Asked != nil && p.Asked.Seq == seq:
-		return []match.Control{label(m, seq, "label.yes"), label(m, seq, "label.decline")}
-	}
-	return nil
 }

@@ -118,7 +118,7 @@ func TestStaleControlsOfOldBoards(t *testing.T) {
 // Whatever a post offers is a button that asks for the same, and a command besides.
 func TestControlsHaveEquivalents(t *testing.T) {
 	commands := bot.Commands()
-	for _, c := range bot.Controls {
+	for _, c := range match.Controls {
 		rows := buttons([]match.Control{c})
 		if len(rows) != 1 || len(rows[0].Components) != 1 {
 			t.Errorf("%s: no button", c.Label)

@@ -9,6 +9,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // more opens somebody's menu on the newest board.
@@ -291,11 +292,11 @@ func TestMoreWhereItCanOnlyAnswer(t *testing.T) {
 // Each of the rarer things is an entry that asks for the same, and a command besides.
 func TestEntriesHaveEquivalents(t *testing.T) {
 	commands := bot.Commands()
-	menu := entries("More…", bot.More)[0].Components[0]
-	if len(menu.Options) != len(bot.More) || len(menu.Options) > maxMenu {
-		t.Errorf("%d entries for %d controls", len(menu.Options), len(bot.More))
+	menu := entries("More…", match.More)[0].Components[0]
+	if len(menu.Options) != len(match.More) || len(menu.Options) > maxMenu {
+		t.Errorf("%d entries for %d controls", len(menu.Options), len(match.More))
 	}
-	for k, c := range bot.More {
+	for k, c := range match.More {
 		p, ok := readPress(menu.Options[k].Value)
 		if !ok || p.command != c.Command || p.ask != c.Ask || len(p.args) != len(c.Args) {
 			t.Errorf("%s: the entry asks for %v", c.Label, p)

@@ -78,7 +78,7 @@ func read(typed string) (command string, args map[string]string) {
 		if !named {
 			name, value = first[command], word
 		}
-		args[name] = strings.TrimSpace(args[name] + " " + value)
+		args[name] = strings.TrimSpace(args[name] + " " + strings.ReplaceAll(value, "_", " "))
 	}
 	return command, args
 }

@@ -35,7 +35,9 @@ func TestLaws(t *testing.T) {
 		w.table = &table{t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
 		w.begin()
 		for range 50 {
-			w.ask()
+			if w.ask(); w.IntN(8) == 0 {
+				w.holdsOptions()
+			}
 		}
 		if whole, err := Fold(w.match, w.pos.Events); err != nil {
 			t.Errorf("%s", err)
@@ -58,7 +60,7 @@ func (w *walk) one(of ...string) string { return of[w.IntN(len(of))] }
 // begin opens a game of any kind.
 func (w *walk) begin() {
 	r := rules.Catalogue[w.IntN(len(rules.Catalogue))]
-	typed := "new " + r.ID() + w.one(" size:3x3", " size:2x4", " size:4") + w.one("", "", " clock:2d", " clock:1d claim") + w.one("", " hints:no") +
+	typed := "new " + r.ID() + w.one(" size:3x3", " size:2x4", " size:4") + w.one("", "", " clock:2d", " clock:1d_claim") + w.one("", " hints:no") +
 		w.one("", "", "", " opponent:me", " opponent:bob", " handicap:2 placement:free")
 	if w.IntN(20) == 0 {
 		typed = "setup diagram:.X./.O./..."
@@ -310,4 +312,61 @@ func (w *walk) holdsMentions(in *Input, s Step, wrong func(string, ...any)) {
 	if question && m.Black != m.White && !slices.Equal(mentioned, others) {
 		wrong("a question or its answer mentions %v", mentioned)
 	}
+}
+
+// holdsOptions holds what is offered to what is decided: nobody is refused what the menu
+// offers to them, and somebody at the board can do what is offered below it, and below a
+// question that was just asked.
+func (w *walk) holdsOptions() {
+	decides := func(p PersonID, c Control) bool {
+		in := w.input(p, c.Command)
+		in.Request.Args, in.Request.Moderator = maps.Clone(c.Args), p == "mod"
+		switch c.Ask {
+		case "at":
+			g, board := w.pos.Game, w.pos.Game.Board()
+			in.Request.Args["at"] = in.exampleFree(1)
+			if w.pos.Placing == 0 {
+				i := slices.IndexFunc(board.Points(), func(at rules.Point) bool { return g.Allows(rules.Turn{Kind: rules.Place, By: g.ToPlay(), At: at}) })
+				if i < 0 {
+					return true // the board is full
+				}
+				in.Request.Args["at"] = board.Points()[i].String()
+			}
+		case "dead", "points":
+			in.Request.Args[c.Ask] = in.unmarkedStone()
+			switch {
+			case c.Args["as"] == "alive":
+				in.Request.Args[c.Ask] = w.pos.Game.Dead()[0].String()
+			case in.Request.Args[c.Ask] == "none":
+				return true // all are marked
+			}
+		case "text":
+			in.Request.Args["text"] = "well played"
+		case "as":
+			in.Request.Args["as"] = "black"
+		}
+		answer := Decide(in).Answer
+		return !answer.Refused || len(answer.Controls) > 0 || strings.HasPrefix(answer.Texts[0].Key, "request.") // after the answer to another question
+	}
+	asks := func(c Control) bool { return c.Args["seq"] == "" && c.Command != "join" && c.Command != "rematch" }
+	for _, p := range []PersonID{"ada", "bob", "eve", "mod"} {
+		for _, c := range MenuOptions(w.input(p, "more"), func(string) bool { return p == "mod" }) {
+			if !asks(c) && !decides(p, c) {
+				w.t.Errorf("%s is offered %s in the menu, and refused", p, c.Label)
+			}
+		}
+	}
+	offered := slices.Concat(BoardOptions(w.match, w.pos, w.match.Seq), AnswerOptions(w.match, w.pos, w.match.Seq))
+	for _, c := range offered {
+		if !asks(c) && !decides("ada", c) && !decides("bob", c) {
+			w.t.Errorf("nobody can do what is offered as %s: %v, %v, the last events are %v", c.Label, w.match.State, w.pos.Game.Phase(), bodies(w.pos.Events[max(0, w.pos.Seq()-6):]))
+		}
+	}
+}
+
+func bodies(events []Event) (out []string) {
+	for _, e := range events {
+		out = append(out, e.Body)
+	}
+	return out
 }

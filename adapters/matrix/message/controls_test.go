@@ -15,7 +15,7 @@ import (
 // reaction asks for is a command.
 func TestControlsHaveEquivalents(t *testing.T) {
 	commands := bot.Commands()
-	for _, c := range slices.Concat(bot.Controls, bot.More) {
+	for _, c := range slices.Concat(match.Controls, match.More) {
 		c.Args = maps.Clone(c.Args)
 		if emoji, ok := message.Reaction(c, false); ok {
 			asked, known := message.CommandOf(emoji)
