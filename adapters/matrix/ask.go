@@ -196,7 +196,8 @@ const (
 // dealFor is how long an event may hold up the others.
 const dealFor = 2 * time.Minute
 
-// A failure is an event that could not be dealt with, and is tried again.
+// A failure is an event, or something else by a key of its own, that could not be dealt with
+// and is tried again.
 type failure struct {
 	times int
 	since time.Time
@@ -306,6 +307,9 @@ func (a *Adapter) fails(e id.EventID, times int) failure {
 	a.failed[e] = f
 	return f
 }
+
+// waitsSince returns since when something is waited for: since the first call, until works.
+func (a *Adapter) waitsSince(key id.EventID) time.Time { return a.fails(key, 0).since }
 
 // works forgets that an event has failed.
 func (a *Adapter) works(e id.EventID) {

@@ -163,7 +163,6 @@ type Adapter struct {
 	roomLimit   *intake.Limit // how often all in a room may; nil: as often as they like
 	making      turns         // of making a room for somebody
 	fresh       sync.Map      // by id: rooms that the bot has made, see [fresh]
-	shows       sync.Map      // by id: since when the games of a room wait to be shown where it has moved
 	invites     inviteLimiter // how often the bot joins
 
 	pace    pace

@@ -32,7 +32,6 @@ type restored struct {
 	copied, at atomic.Int64 // when the copy was made, and when it was found out; milliseconds of Unix time
 	earlier    sync.Map     // by id of a room: what the bot has said there since the copy, an earlier
 	untold     atomic.Bool  // no answer of the homeserver has come since
-	awaited    sync.Map     // by event: since when it is waited for to be a game's again
 }
 
 // earlier is what the bot has said in a room since the copy.
@@ -216,9 +215,7 @@ func (a *Adapter) untilRoot(ctx context.Context, dev *device.Device, e *event.Ev
 	if known, err := service.Knows(ctx, Name, outbox.Receipt(receipt(e.RoomID, root))); err != nil || known {
 		return 0, err
 	}
-	now := a.cfg.Now()
-	since, _ := a.restored.awaited.LoadOrStore(root, now)
-	if now.Sub(since.(time.Time)) > rootAtMost {
+	if time.Since(a.waitsSince("root "+root)) > rootAtMost {
 		return 0, nil
 	}
 	return rootAgain, nil

@@ -389,14 +389,14 @@ func (a *Adapter) showGames(ctx context.Context, at id.RoomID) error {
 	if due, err := a.queue.marked(ctx, "shows games", at.String()); err != nil || due == "" {
 		return err
 	}
+	key := id.EventID("games " + at)
 	if !a.room(at).joined {
-		now := a.cfg.Now()
-		if since, _ := a.shows.LoadOrStore(at, now); now.Sub(since.(time.Time)) < comeFor {
+		if time.Since(a.waitsSince(key)) < comeFor {
 			return errLater{comeAgain}
 		}
 		return a.queue.unmark(ctx, "shows games", at.String()) // it has been sent away
 	}
-	a.shows.Delete(at)
+	a.works(key)
 	service, _ := a.theService()
 	if err := service.Moved(ctx, match.Room{Platform: Name, Channel: a.room(at).known.String()}, at.String()); err != nil {
 		return fmt.Errorf("show the games of a room where it has moved: %w", err)

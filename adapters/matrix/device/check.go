@@ -214,16 +214,5 @@ func (d *Device) checkLogin(ctx context.Context, kept *row) (login, error) {
 		_, err := d.grants(ctx)
 		return byBrowser, err
 	}
-	d.Client.AccessToken = c.Token.Reveal()
-	me, err := d.Client.Whoami(ctx)
-	switch {
-	case errors.Is(err, mautrix.MUnknownToken):
-		return "", errors.New("matrix.token: rejected by the homeserver")
-	case err != nil:
-		return "", fmt.Errorf("matrix: get the user of the token from %s: %w", d.Client.HomeserverURL, err)
-	case me.DeviceID == "":
-		return "", errors.New("matrix.token: belongs to no device; use the token of a login, or matrix.password")
-	}
-	d.Client.UserID, d.Client.DeviceID = me.UserID, me.DeviceID
-	return byToken, nil
+	return byToken, d.useToken(ctx)
 }

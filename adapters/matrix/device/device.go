@@ -353,19 +353,11 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 			return err
 		}
 	default:
-		d.Client.AccessToken = c.Token.Reveal()
-		me, err := d.Client.Whoami(ctx)
-		if errors.Is(err, mautrix.MUnknownToken) {
-			return errors.New("matrix.token: rejected by the homeserver; set a new one, or matrix.password, with which the bot logs in by itself")
-		} else if err != nil {
-			return fmt.Errorf("matrix: get the user of the token from %s: %w", d.Client.HomeserverURL, err)
+		if err := d.useToken(ctx); err != nil {
+			return err
 		}
-		if me.DeviceID == "" {
-			return errors.New("matrix.token: belongs to no device; use the token of a login, or matrix.password")
-		}
-		d.Client.UserID, d.Client.DeviceID = me.UserID, me.DeviceID
-		if before != nil && me.DeviceID == before.device {
-			return fmt.Errorf("matrix.password: needed once: device %s can no longer be used (its keys are lost or come from an old backup), and a token alone cannot make a new device; or set matrix.token to the token of a new login", me.DeviceID)
+		if before != nil && d.Client.DeviceID == before.device {
+			return fmt.Errorf("matrix.password: needed once: device %s can no longer be used (its keys are lost or come from an old backup), and a token alone cannot make a new device; or set matrix.token to the token of a new login", before.device)
 		}
 	}
 	r := &row{user: d.Client.UserID, homeserver: d.Client.HomeserverURL.String(), device: d.Client.DeviceID,
@@ -412,6 +404,22 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 	}
 	d.row, d.New = r, true
 	c.Log.Info("matrix: logged in as a new device", "user", r.user, "device", r.device, "replaces", r.replaced)
+	return nil
+}
+
+// useToken logs in with the token of the configuration.
+func (d *Device) useToken(ctx context.Context) error {
+	d.Client.AccessToken = d.config.Token.Reveal()
+	me, err := d.Client.Whoami(ctx)
+	switch {
+	case errors.Is(err, mautrix.MUnknownToken):
+		return errors.New("matrix.token: rejected by the homeserver; set a new one, or matrix.password, with which the bot logs in by itself")
+	case err != nil:
+		return fmt.Errorf("matrix: get the user of the token from %s: %w", d.Client.HomeserverURL, err)
+	case me.DeviceID == "":
+		return errors.New("matrix.token: belongs to no device; use the token of a login, or matrix.password")
+	}
+	d.Client.UserID, d.Client.DeviceID = me.UserID, me.DeviceID
 	return nil
 }
 
