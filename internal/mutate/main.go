@@ -1,5 +1,5 @@
-// Mutate changes the rules and the reader of records mechanically, one place at a
-// time, and reports the changes that no test notices. No file is touched: the
+// Mutate changes the rules, the reader of records and the core of the bot mechanically,
+// one place at a time, and reports the changes that no test notices. No file is touched: the
 // compiler sees each change through an overlay. Run it by .ci/mutate.
 package main
 
@@ -11,6 +11,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -23,9 +24,17 @@ import (
 	"time"
 )
 
-// folders hold what is mutated. A change is tested in its own folder and in those
-// after it.
-var folders = []string{"rules", "rules/sgf"}
+// targets are the folders that hold what is mutated.
+var targets = []string{"rules", "rules/sgf", "bot/match", "bot/outbox", "bot/store"}
+
+// judges are the folders whose tests a change in a target must get past, in this order.
+var judges = map[string][]string{
+	"rules":      {"rules", "rules/sgf"},
+	"rules/sgf":  {"rules/sgf"},
+	"bot/match":  {"bot/match", "bot", "bot/store"},
+	"bot/outbox": {"bot/outbox", "bot", "bot/store"},
+	"bot/store":  {"bot/store", "bot"},
+}
 
 // judge are the files of the judge, which tries at random: a change there makes it
 // judge a little worse, and only many games would show that.
@@ -42,9 +51,16 @@ const (
 	never = "TestJudge|TestEstimate|TestPlayout|TestHostile|TestRealGames|TestLongestGames|Benchmark"
 )
 
-// rounds are the flags with which the tests of a folder are run: what the quick ones do not
-// notice is shown to the slower ones.
-var rounds = [][]string{
+// rounds returns the flags with which the tests of a folder are run: what the quick ones do
+// not notice is shown to the slower ones.
+func rounds(folder string) [][]string {
+	if strings.HasPrefix(folder, "bot") {
+		return [][]string{{"-test.skip", "^Benchmark"}}
+	}
+	return rulesRounds
+}
+
+var rulesRounds = [][]string{
 	{"-test.skip", "^(" + slower + "|" + slowest + "|" + never + ")"},
 	{"-test.run", "^(" + slower + ")", "-test.skip", "^(" + slowest + "|" + never + ")"},
 	{"-test.run", "^(" + slowest + ")"},
@@ -57,7 +73,7 @@ func main() {
 	jobs := flag.Int("jobs", runtime.NumCPU(), "mutants tried at the same time")
 	reasons := flag.String("explained", ".ci/mutate.explained", "the mutants that may survive, with the reason")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: mutate [flags] [file]...")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: mutate [flags] [file or folder]...")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -72,7 +88,7 @@ func main() {
 }
 
 func run(sample int, seed string, list bool, jobs int, reasons string, files []string) (ok bool, err error) {
-	all, err := mutants(".", folders, judge)
+	all, err := mutants(".", targets, judge)
 	if err != nil {
 		return false, err
 	}
@@ -85,12 +101,12 @@ func run(sample int, seed string, list bool, jobs int, reasons string, files []s
 		return false, fmt.Errorf("%s: %w", reasons, err)
 	}
 	for _, f := range files {
-		if !slices.ContainsFunc(all, func(m mutant) bool { return m.file == f }) {
+		if !slices.ContainsFunc(all, func(m mutant) bool { return m.file == f || m.folder() == f }) {
 			return false, fmt.Errorf("no mutants in %s", f)
 		}
 	}
 	if len(files) > 0 {
-		all = slices.DeleteFunc(all, func(m mutant) bool { return !slices.Contains(files, m.file) })
+		all = slices.DeleteFunc(all, func(m mutant) bool { return !slices.Contains(files, m.file) && !slices.Contains(files, m.folder()) })
 	}
 	total := len(all)
 	if sample > 0 {
@@ -105,7 +121,7 @@ func run(sample int, seed string, list bool, jobs int, reasons string, files []s
 		}
 		return true, nil
 	}
-	t, err := newTrial()
+	t, err := newTrial(all)
 	if err != nil {
 		return false, err
 	}
@@ -178,7 +194,7 @@ type trial struct {
 	limit     map[string][]int    // for its tests in each round, in seconds of the processor
 }
 
-func newTrial() (*trial, error) {
+func newTrial(all []mutant) (*trial, error) {
 	root, err := filepath.Abs(".")
 	if err != nil {
 		return nil, err
@@ -188,7 +204,13 @@ func newTrial() (*trial, error) {
 		return nil, err
 	}
 	t := &trial{root: root, dir: dir, sum: map[string][32]byte{}, limit: map[string][]int{}}
-	for _, folder := range folders {
+	needed := map[string]bool{}
+	for _, m := range all {
+		for _, folder := range judges[m.folder()] {
+			needed[folder] = true
+		}
+	}
+	for _, folder := range slices.Sorted(maps.Keys(needed)) {
 		binary := filepath.Join(dir, path.Base(folder)+".test")
 		if out, err := t.build(folder, binary, nil); err != nil {
 			return nil, fmt.Errorf("%s: %w\n%s", folder, err, out)
@@ -196,7 +218,7 @@ func newTrial() (*trial, error) {
 		if t.sum[folder], err = sum(binary); err != nil {
 			return nil, err
 		}
-		for round := range rounds {
+		for round := range rounds(folder) {
 			t.limit[folder] = append(t.limit[folder], 600)
 			took, out, err := t.test(folder, binary, round, 0)
 			if err != nil {
@@ -253,7 +275,7 @@ func (t *trial) test(folder, binary string, round, chosen int) (time.Duration, [
 	// Tests that wait for each other take no time of the processor.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute+10*time.Duration(limit)*time.Second)
 	defer cancel()
-	args := append([]string{"-c", fmt.Sprintf(`ulimit -v 6000000 -t %d; exec "$0" "$@"`, limit), binary, "-test.failfast"}, rounds[round]...)
+	args := append([]string{"-c", fmt.Sprintf(`ulimit -v 6000000 -t %d; exec "$0" "$@"`, limit), binary, "-test.failfast"}, rounds(folder)[round]...)
 	cmd := exec.CommandContext(ctx, "bash", args...)
 	cmd.Dir = filepath.Join(t.root, filepath.FromSlash(folder))
 	cmd.WaitDelay = time.Second
@@ -313,10 +335,10 @@ func (t *trial) verdicts(all []mutant, jobs, batch int) func(yield func(outcome)
 // slowest, and many share a program for that.
 func (t *trial) tryAll(list []mutant) []outcome {
 	found := map[int]verdict{} // by index
-	for _, folder := range folders {
+	for _, folder := range targets {
 		var in []int
 		for i, m := range list {
-			if path.Dir(m.file) == folder && m.fn != nil {
+			if m.folder() == folder && m.fn != nil {
 				in = append(in, i)
 			}
 		}
@@ -326,7 +348,7 @@ func (t *trial) tryAll(list []mutant) []outcome {
 				found[i] = broken
 				continue
 			}
-			for round := 0; round < 2 && binary != ""; round++ {
+			for round := 0; round < min(2, len(rounds(folder))) && binary != ""; round++ {
 				if _, _, err := t.test(folder, binary, round, i+1); err == nil {
 					continue
 				} else if errors.Is(err, errLate) {
@@ -359,8 +381,11 @@ func (t *trial) try(m mutant) (verdict, error) {
 	}
 	defer os.RemoveAll(dir)
 	result, differs := same, map[string]bool{}
-	for round := range rounds {
-		for _, folder := range folders[slices.Index(folders, path.Dir(m.file)):] {
+	for round := range rulesRounds {
+		for _, folder := range judges[m.folder()] {
+			if round >= len(rounds(folder)) {
+				continue
+			}
 			binary := filepath.Join(dir, path.Base(folder)+".test")
 			if round == 0 {
 				if _, err := t.build(folder, binary, map[string][]byte{m.file: m.text}); err != nil {

@@ -36,6 +36,8 @@ func (m mutant) String() string {
 }
 
 // place returns the file and the line.
+func (m mutant) folder() string { return path.Dir(m.file) }
+
 func (m mutant) place() string { return m.file + ":" + strconv.Itoa(m.line) }
 
 // rank orders mutants by chance. A change elsewhere in the code leaves it as it is.

@@ -153,7 +153,7 @@ func TestExplained(t *testing.T) {
 // What is explained is still there to be explained.
 func TestExplainedMutantsExist(t *testing.T) {
 	root := filepath.Join("..", "..")
-	all, err := mutants(root, folders, judge)
+	all, err := mutants(root, targets, judge)
 	if err != nil || len(all) < 300 {
 		t.Fatal(len(all), err)
 	}
