@@ -5,7 +5,7 @@ import (
 	"io"
 	"sync"
 
-	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/halfpoint-go/halfpoint/internal/lru"
 )
 
 // A series draws pictures of one game one after the other and paints only what
@@ -52,15 +52,7 @@ type seriesKey struct {
 const maxSeries = 128
 
 // recent holds the series drawn last.
-var recent = newRecent(maxSeries)
-
-func newRecent(n int) *lru.Cache[seriesKey, *series] {
-	cache, err := lru.New[seriesKey, *series](n)
-	if err != nil {
-		panic("render: " + err.Error())
-	}
-	return cache
-}
+var recent = lru.New[seriesKey, *series](maxSeries)
 
 // seriesOf returns the series of a scene, a new one if it has none yet.
 func seriesOf(s *Scene, o Options) (*series, error) {

@@ -7,16 +7,15 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-	"github.com/rivo/uniseg"
-
 	"github.com/bwmarrin/discordgo"
+	"github.com/rivo/uniseg"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/internal/lru"
 )
 
 const (
@@ -27,13 +26,7 @@ const (
 // A cache keeps what was learned of Discord, to ask less.
 type cache[T any] = lru.Cache[string, T]
 
-func newCache[T any](size int) *cache[T] {
-	c, err := lru.New[string, T](size)
-	if err != nil {
-		panic(err) // sizes are constants
-	}
-	return c
-}
+func newCache[T any](size int) *cache[T] { return lru.New[string, T](size) }
 
 // once reports whether it is called with this hint for the first time.
 func (a *Adapter) once(what string) bool {

@@ -54,7 +54,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"go.mau.fi/util/dbutil"
 	"golang.org/x/time/rate"
 	"maunium.net/go/mautrix/id"
@@ -65,6 +64,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
+	"github.com/halfpoint-go/halfpoint/internal/lru"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
@@ -197,21 +197,12 @@ func New(cfg Config) (*Adapter, error) {
 		rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, verifications: map[id.UserID]verification{}, ways: map[string]*way{}, held: map[id.RoomID][]held{}, origins: map[id.RoomID]bool{},
 		personLimit: intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1),
 		pace:        pace{tokens: rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)},
-		uploads:     uploads{known: cache[string, message.Picture](uploadsKnown), lines: map[string]*upload{}},
-		newest:      cache[string, int](boardsKnown), files: cache[string, content](filesKept), closed: cache[door, closed](refusedKept)}
+		uploads:     uploads{known: lru.New[string, message.Picture](uploadsKnown), lines: map[string]*upload{}},
+		newest:      lru.New[string, int](boardsKnown), files: lru.New[string, content](filesKept), closed: lru.New[door, closed](refusedKept)}
 	if cfg.Room > 0 {
 		a.roomLimit = intake.PerMinute(cfg.Room, roomAtOnce, 1)
 	}
 	return a, nil
-}
-
-// cache makes a cache of a size, which is not 0.
-func cache[K comparable, V any](size int) *lru.Cache[K, V] {
-	c, err := lru.New[K, V](size)
-	if err != nil {
-		panic(err)
-	}
-	return c
 }
 
 // Name is "matrix".

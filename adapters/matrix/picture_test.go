@@ -15,6 +15,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/internal/lru"
 )
 
 // turns plays turns of a game in a room, Black first, and waits for the words of
@@ -336,7 +337,7 @@ func TestReplacedAfterAMove(t *testing.T) {
 // In each line one upload is under way, so many are altogether, and what was uploaded
 // is known.
 func TestUploadLines(t *testing.T) {
-	u := uploads{known: cache[string, message.Picture](uploadsKnown), lines: map[string]*upload{}}
+	u := uploads{known: lru.New[string, message.Picture](uploadsKnown), lines: map[string]*upload{}}
 	end := make(chan error)
 	begin := func(line, key string) *upload {
 		return u.begin(line, key, func() (message.Picture, error) { return message.Picture{Name: key}, <-end })

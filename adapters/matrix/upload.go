@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/id"
 
@@ -24,6 +23,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
+	"github.com/halfpoint-go/halfpoint/internal/lru"
 )
 
 const (

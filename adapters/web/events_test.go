@@ -16,6 +16,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/internal/lru"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -72,7 +73,7 @@ func TestSceneOncePerTurn(t *testing.T) {
 
 // Whoever comes while a value is being made, or just when it is, gets that one.
 func TestCacheMakesOnce(t *testing.T) {
-	c := cache[int, int]{Cache: newLRU[int, int](16)}
+	c := cache[int, int]{Cache: lru.New[int, int](16)}
 	for key := range 10_000 {
 		var made atomic.Int32
 		var wait sync.WaitGroup

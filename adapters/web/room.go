@@ -28,12 +28,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/internal/lru"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
@@ -137,27 +137,18 @@ func New(cfg Config) *Room {
 	return &Room{
 		cfg:     cfg,
 		log:     cfg.Logger.With("adapter", platform),
-		answers: newLRU[string, extras](500),
-		boards:  cache[boardKey, *board]{Cache: newLRU[boardKey, *board](256)},
-		drawn:   cache[string, []byte]{Cache: newLRU[string, []byte](128)},
-		frames:  newLRU[int64, []byte](2 * history),
+		answers: lru.New[string, extras](500),
+		boards:  cache[boardKey, *board]{Cache: lru.New[boardKey, *board](256)},
+		drawn:   cache[string, []byte]{Cache: lru.New[string, []byte](128)},
+		frames:  lru.New[int64, []byte](2 * history),
 		slow:    10 * time.Second,
 		wake:    make(chan struct{}, 1),
 		limits:  newLimits(cfg.Person, cfg.Channel),
-		counted: newLRU[string, bool](500),
+		counted: lru.New[string, bool](500),
 		working: make(chan struct{}, 1),
 		readers: map[*stream]bool{},
 		clients: map[string]int{},
 	}
-}
-
-// newLRU returns a cache for n values, more than 0.
-func newLRU[K comparable, V any](n int) *lru.Cache[K, V] {
-	cache, err := lru.New[K, V](n)
-	if err != nil {
-		panic("web: " + err.Error())
-	}
-	return cache
 }
 
 // A cache makes each value once for all who want it at the same time, and keeps it.
