@@ -15,8 +15,20 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 )
+
+// Tests allocate much and keep little, so collecting garbage would be up to half of their
+// cost. Benchmarks measure what the program does, which collects as usual.
+func init() {
+	benchmark := func(arg string) bool { return strings.HasPrefix(arg, "-test.bench") }
+	if os.Getenv("GOGC") == "" && !slices.ContainsFunc(os.Args, benchmark) {
+		debug.SetGCPercent(400)
+	}
+}
 
 const (
 	everyday = iota
