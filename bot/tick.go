@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 const dueAtOnce = 100
@@ -72,12 +73,7 @@ func (b *Bot) Watch(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			b.log.Error("reading timed actions failed, will retry", "error", err)
 		}
-		wait := time.NewTimer(min(max(again.Sub(b.now()), 100*time.Millisecond), lookEvery))
-		select {
-		case <-ctx.Done():
-		case <-wait.C:
-		}
-		wait.Stop()
+		backoff.Sleep(ctx, min(max(again.Sub(b.now()), 100*time.Millisecond), lookEvery))
 	}
 }
 
@@ -93,12 +89,7 @@ const (
 // forgetting people, should that have failed.
 func (b *Bot) prune(ctx context.Context) {
 	wait, after := pruneFirst, ""
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
+	for backoff.Sleep(ctx, wait) == nil {
 		if after == "" {
 			b.eraseRest(ctx)
 		}
