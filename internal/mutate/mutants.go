@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -208,7 +209,10 @@ func (m *mutator) number(n *ast.BasicLit) {
 	}
 }
 
-// drop leaves out each statement that can be left out.
+// logs matches a statement that only writes to a log, for operators.
+var logs = regexp.MustCompile(`^([a-z]\.)*([lL]og)\.(Debug|Info|Warn|Error)\(`)
+
+// drop leaves out each statement that can be left out and does more than log.
 func (m *mutator) drop(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -216,7 +220,11 @@ func (m *mutator) drop(list []ast.Stmt) {
 			if s.Tok == token.DEFINE {
 				continue
 			}
-		case *ast.BranchStmt, *ast.ExprStmt, *ast.IncDecStmt, *ast.DeferStmt:
+		case *ast.ExprStmt:
+			if logs.MatchString(m.source(s)) {
+				continue
+			}
+		case *ast.BranchStmt, *ast.IncDecStmt, *ast.DeferStmt:
 		default:
 			continue
 		}
