@@ -103,7 +103,7 @@ func shownReading(rec *Record) string {
 	}
 	rec = rec.Mended(r).settled(r, false)
 	for _, t := range rec.Turns {
-		say("%v %v %v %d", t.Turn, t.Resumed, t.Assumed, t.Skipped)
+		say("%v %v %v", t.Turn, t.Resumed, t.Assumed)
 	}
 	for n := range 4 {
 		say("up to %d: %d", n, rec.UpTo(n))

@@ -39,11 +39,10 @@ func (rec *Record) Play(r *rules.Ruleset, komi rules.Points) (*rules.Game, error
 }
 
 // Mended returns the record with the repairs that let it be played under r, its own
-// ruleset: where a player moves twice the other one passes in between, and where the
-// same stone is placed twice the second is left out. What it says of the end is dropped if
+// ruleset: where a player moves twice the other one passes in between. What it says of the end is dropped if
 // it contradicts the ruleset. A turn that is illegal even so stays, with all that follow;
 // see Before. A pass that Play leaves out, and a turn that it reads as resuming play, are
-// repairs, too, the first of each.
+// repairs, too.
 func (rec *Record) Mended(r *rules.Ruleset) *Record {
 	out := *rec.mended(r)
 	out.Repairs = folded(out.Repairs)
@@ -57,117 +56,94 @@ func (rec *Record) mended(r *rules.Ruleset) *Record {
 	}
 	out := *rec
 	out.Turns, out.Repairs = nil, slices.Clone(rec.Repairs)
-	repair := func(i int, what rules.Saying) {
-		out.Repairs = append(out.Repairs, Repair{rec.number(i), what})
-	}
-	last, skipped := rec.lastPlacement(), 0
-	leftOut, goesOn := false, false // is said
+	last := rec.lastPlacement()
 	for i, t := range rec.Turns {
 		next, err := rec.step(g, i, last)
-		again := i > 0 && t.Kind == rules.Place && t.Turn.At == rec.Turns[i-1].At && rec.Turns[i-1].Kind == rules.Place
-		if errors.Is(err, rules.ErrNotYourTurn) && again && len(out.Repairs) < len(rec.Repairs)+maxRepairs {
-			repair(i, says("the same stone is placed again, which is left out"))
-			skipped++
-			continue
-		}
-		if errors.Is(err, rules.ErrNotYourTurn) && g.Phase() == rules.Playing && (t.Kind == rules.Place || t.Kind == rules.Pass) {
+		if errors.Is(err, rules.ErrNotYourTurn) {
 			pass := Turn{Turn: rules.Turn{Kind: rules.Pass, By: g.ToPlay()}, Assumed: true}
 			if between, e := g.Play(pass.Turn); e == nil {
 				if after, e := step(between, t, i < last); e == nil || between.Phase() == rules.Playing {
 					out.Turns = append(out.Turns, pass)
-					repair(i, says("{0} moves twice: a pass of {1} is assumed", t.By, g.ToPlay()))
+					out.repair(rec.number(i), says("{0} moves twice: a pass of {1} is assumed", t.By, g.ToPlay()))
 					next, err = after, e
 				}
 			}
 		}
-		switch stopped := g.Phase() != rules.Playing && err == nil && !t.Resumed; {
-		case stopped && next == g && !leftOut && !owed(g, t):
-			repair(i, says("a pass after play has ended is left out"))
-			leftOut = true
-		case stopped && next != g && !goesOn && (t.Kind == rules.Place || t.Kind == rules.Pass):
-			repair(i, says("play goes on after passes have stopped it: it is read as resumed"))
-			goesOn = true
-		}
-		t.Skipped, skipped = t.Skipped+skipped, 0
 		out.Turns = append(out.Turns, t)
 		if err != nil {
 			out.Turns = append(out.Turns, rec.Turns[i+1:]...)
 			return &out
 		}
+		if stopped := g.Phase() != rules.Playing && !t.Resumed; stopped && next == g && !owed(g, t) {
+			out.repair(rec.number(i), says("a pass after play has ended is left out"))
+		} else if stopped && next.Phase() == rules.Playing {
+			out.repair(rec.number(i), says("play goes on after passes have stopped it: it is read as resumed"))
+		}
 		g = next
 	}
+	out.mendEnding(g)
+	return &out
+}
+
+// repair adds a repair of a move.
+func (rec *Record) repair(move int, what rules.Saying) {
+	rec.Repairs = append(rec.Repairs, Repair{move, what})
+}
+
+// mendEnding settles a game after its last turn by what the record says of the end: by dead stones that are taken off
+// the board, or by marks of territory. It drops what contradicts the ruleset.
+func (rec *Record) mendEnding(g *rules.Game) {
 	n := len(rec.Turns) - 1
-	passes := func(none, one rules.Saying) {
+	move := rec.number(n)
+	assume := func(end *rules.Game, none, one rules.Saying) {
 		if n >= 0 && rec.Turns[n].Kind == rules.Pass {
 			none = one
 		}
-		repair(n, none)
-	}
-	if !rec.ours {
-		var gone []rules.Point
-		out.Ending.Dead, gone = rec.Ending.standing(g.Board())
-		for _, p := range gone {
-			repair(n, says("no stone stands on {0}, which is taken off the board", p))
-		}
-		if len(gone) > 0 && len(out.Ending.Dead) == 0 {
-			out.Ending = Ending{}
+		rec.repair(move, none)
+		for _, t := range assumed(g, end) {
+			rec.Turns = append(rec.Turns, t)
+			g, _ = g.Play(t.Turn)
 		}
 	}
-	if g.Phase() == rules.Playing && len(out.Ending.Dead) > 0 && !rec.ours {
+	playing := func() bool { return g.Phase() == rules.Playing && !rec.ours }
+	if playing() && len(rec.Ending.Dead) > 0 {
 		if end, err := closed(g, nil, nil); err == nil {
-			for _, t := range assumed(g, end) {
-				g, _ = g.Play(t.Turn)
-				out.Turns = append(out.Turns, t)
-			}
-			passes(says("the record ends without passes: they are assumed, because stones are taken off the board"),
+			assume(end, says("the record ends without passes: they are assumed, because stones are taken off the board"),
 				says("the record ends with one pass: the other is assumed, because stones are taken off the board"))
 		}
 	}
-	switch _, err := g.Replay(out.Ending.log()); {
-	case err != nil:
-		out.Ending = Ending{}
+	if _, err := g.Replay(rec.Ending.log()); err != nil {
 		why := any(err)
-		if !r.Has(rules.AcceptScore) {
-			why = says("{0} knows no agreement on dead stones", r.Name)
+		if !g.Rules().Has(rules.AcceptScore) {
+			why = says("{0} knows no agreement on dead stones", g.Rules().Name)
 		}
-		repair(n, says("what the record says of the end is dropped: {0}", why))
-	case !out.Ending.empty():
-	case rec.uncounted() && !rec.ours:
-	case g.Phase() == rules.Settling || g.Phase() == rules.Playing && r.Has(rules.AcceptScore) && !rec.ours && rec.Stopped == nil:
-		e, marked := rec.marked(g)
-		end, err := closed(g, e.Dead, nil)
-		if !marked || err != nil {
-			break
-		}
-		if g.Phase() == rules.Playing {
-			out.Turns = append(out.Turns, assumed(g, end)...)
-			passes(says("the record ends without passes: they are assumed, because territory is marked"),
-				says("the record ends with one pass: the other is assumed, because territory is marked"))
-		}
-		out.Ending = e
-		repair(n, says("the marks of territory settle the count: {0}", e.words()))
-		out.marksOff, out.marksKomi = rec.otherwise(end)
+		rec.Ending = Ending{}
+		rec.repair(move, says("what the record says of the end is dropped: {0}", why))
+		return
 	}
-	return &out
+	counted := rec.ours || !rec.uncounted()
+	unsettled := g.Phase() == rules.Settling || playing() && g.Rules().Has(rules.AcceptScore) && rec.Stopped == nil
+	if !rec.Ending.empty() || !counted || !unsettled {
+		return
+	}
+	e, marked := rec.marked(g)
+	end, err := closed(g, e.Dead, nil)
+	if !marked || err != nil {
+		return
+	}
+	if playing() {
+		assume(end, says("the record ends without passes: they are assumed, because territory is marked"),
+			says("the record ends with one pass: the other is assumed, because territory is marked"))
+	}
+	rec.Ending = e
+	rec.repair(move, says("the marks of territory settle the count: {0}", e.words()))
+	rec.marksOff, rec.marksKomi = rec.otherwise(end)
 }
 
 // owed reports whether a turn is the pass of White that a ruleset demands after Black's has
 // stopped play.
 func owed(g *rules.Game, t Turn) bool {
 	return t.By == rules.White && slices.Contains(g.Says(), rules.WhiteStillOwesAPass.Name)
-}
-
-// standing returns those of the dead stones that stand on a board, and the empty points among
-// them.
-func (e Ending) standing(b rules.Board) (dead, gone []rules.Point) {
-	for _, p := range e.Dead {
-		if b.At(p) == rules.None {
-			gone = append(gone, p)
-		} else {
-			dead = append(dead, p)
-		}
-	}
-	return dead, gone
 }
 
 // assumed returns the turns that bring a game to its end, as a record that lacks them has them.

@@ -91,14 +91,12 @@ type Turn struct {
 	rules.Turn
 	Resumed bool // play was resumed just before it
 	Assumed bool // the record does not have it; see Mended
-	Skipped int  // turns that the record has before it and that are left out; see Mended
 }
 
 // number returns the number that turn i has in the record.
 func (rec *Record) number(i int) int {
 	n := rec.before + i + 1
 	for _, t := range rec.Turns[:min(i+1, len(rec.Turns))] {
-		n += t.Skipped
 		if t.Assumed {
 			n--
 		}
