@@ -142,7 +142,7 @@ func valid(text []byte) []byte {
 }
 
 // guarded returns text in an encoding of two bytes in which no character has a bracket or
-// a backslash as its second byte: where a program cut it in two, that stands for itself.
+// a backslash as its second byte: a program that cut the character in two meant the bracket.
 func guarded(data []byte, e encoding.Encoding) []byte {
 	out := bytes.Clone(data)
 	for i := 0; i+1 < len(out); i++ {

@@ -101,7 +101,7 @@ func (d *diagram) row(line string) error {
 		return nil
 	}
 	if d.bottom {
-		return nil // what is said below a board is no part of it
+		return nil // a text below the board
 	}
 	if s, ok := strings.CutPrefix(line, "|"); ok {
 		d.left, line = true, s
@@ -127,7 +127,7 @@ func (d *diagram) row(line string) error {
 	return nil
 }
 
-// points is all that stands for a point, besides letters and digits. The first
+// points are the signs of points, besides letters and digits. The first
 // line are black stones, the second white ones, the third empty points.
 const (
 	blackStones = "XB#YZ"
@@ -144,34 +144,14 @@ func (d *diagram) record() (*Record, error) {
 	for _, row := range d.rows {
 		columns = max(columns, len(row))
 	}
-	w, h := columns, len(d.rows)
-	edges := d.top || d.bottom || d.left || d.right
-	if size := d.size; edges || size > 0 {
-		if size == 0 {
-			size = 19
-		}
-		if !d.left || !d.right {
-			w = max(w, size)
-		}
-		if !d.top || !d.bottom {
-			h = max(h, size)
-		}
+	size := d.size
+	if size == 0 && (d.top || d.bottom || d.left || d.right) {
+		size = 19
 	}
+	w, left := span(columns, size, d.left, d.right)
+	h, top := span(len(d.rows), size, d.top, d.bottom)
 	if w > rules.MaxLines || h > rules.MaxLines {
 		return nil, fmt.Errorf("a board has 1 to %d lines a side", rules.MaxLines)
-	}
-	left, top := 0, 0
-	switch { // a part lies where its edges are, else in the middle
-	case d.right && !d.left:
-		left = w - columns
-	case !d.left:
-		left = (w - columns) / 2
-	}
-	switch {
-	case d.bottom && !d.top:
-		top = h - len(d.rows)
-	case !d.top:
-		top = (h - len(d.rows)) / 2
 	}
 	rec := &Record{Setup: rules.Setup{W: w, H: h}}
 	var moves [11]*rules.Point
@@ -196,18 +176,33 @@ func (d *diagram) record() (*Record, error) {
 		}
 	}
 	rec.Setup.First = d.first
-	by := d.first
+	by, missing := d.first, 0
 	for n := 1; n < len(moves); n++ {
-		if moves[n] == nil {
-			for later := n; later < len(moves); later++ {
-				if moves[later] != nil {
-					return nil, fmt.Errorf("the diagram has a move %d and no move %d", later, n)
-				}
-			}
-			break
+		switch {
+		case moves[n] == nil && missing == 0:
+			missing = n
+		case moves[n] == nil:
+		case missing > 0:
+			return nil, fmt.Errorf("the diagram has a move %d and no move %d", n, missing)
+		default:
+			rec.Turns = append(rec.Turns, Turn{Turn: rules.Turn{Kind: rules.Place, By: by, At: *moves[n]}})
+			by = by.Opponent()
 		}
-		rec.Turns = append(rec.Turns, Turn{Turn: rules.Turn{Kind: rules.Place, By: by, At: *moves[n]}})
-		by = by.Opponent()
 	}
 	return rec, nil
+}
+
+// span returns how many lines a board has from one side to the other, and at which of them the shown ones begin, of
+// which the first and the last may be edges: a part lies where its edge is, or in the middle.
+func span(shown, size int, first, last bool) (lines, at int) {
+	if lines = shown; !first || !last {
+		lines = max(shown, size)
+	}
+	switch {
+	case first:
+		return lines, 0
+	case last:
+		return lines, lines - shown
+	}
+	return lines, (lines - shown) / 2
 }

@@ -224,7 +224,7 @@ func (rec *Record) Before(forbidden *rules.Illegal) *Record {
 	return out
 }
 
-// empty reports whether nothing was said after the last turn.
+// empty reports whether the record says nothing after the last turn.
 func (e Ending) empty() bool {
 	return len(e.Dead) == 0 && len(e.Seki) == 0 && !e.Accepted && !e.Resumed && !e.NoResult
 }
@@ -236,7 +236,7 @@ func (e Ending) empty() bool {
 // button that a resumption took back; and it adds the ruleset's closing from
 // the player then to move. The stones in dead are lifted as prisoners whatever
 // the ruleset, those in seki are marked where that matters. Where passes stop
-// play and the record goes on, a ruleset that settles resumes.
+// play and more turns follow, a ruleset that settles resumes.
 //
 // The error is a *rules.Illegal, with the number that the turn has in the
 // record, if the ruleset forbids a turn or stopped play before it, and
@@ -338,7 +338,7 @@ func saysNothing(g *rules.Game, t Turn, goesOn bool) bool {
 	return t.Kind == rules.Pass && len(t.Dead) == 0 && !ended && (!goesOn || g.Phase() == rules.Over)
 }
 
-// log returns what was said after the last turn, as if Black marked.
+// log returns the marks and the agreement after the last turn as turns, as if Black had marked.
 func (e Ending) log() []rules.Turn {
 	var log []rules.Turn
 	say := func(k rules.Kind, by rules.Color, ps []rules.Point) {

@@ -102,7 +102,7 @@ type reader struct {
 	ended    bool        // the last node has been read
 	left     int         // nodes of line from the one that is read to the last one with a turn or a stone
 	next     rules.Color // who moves after stones were set up in the middle of the game
-	negative bool        // KM is, and nothing was said of it
+	negative bool        // KM is, and in points
 	lacks    error       // why a stone of the position before the first turn cannot be put on the board
 	rec      Record
 }
@@ -627,7 +627,7 @@ func (rd *reader) run() int {
 }
 
 // first finds who moves first: the player of the first turn, but anybody may
-// resign; then PL; then whoever the rules say.
+// resign; then PL; then the player whom the rules name.
 func (rd *reader) first() {
 	s := &rd.rec.Setup
 	usual := rules.Black

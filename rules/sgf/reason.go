@@ -34,7 +34,7 @@ func (rec *Record) played(g *rules.Game) int {
 // with the area of [Row.Board]: what of the board does not count, and what
 // passes, buttons and prisoners change. Each change is written as a margin is,
 // "White +½", and they add up to the margin before komi, unless a sentence says
-// that nothing is changed.
+// that it changes nothing.
 func (row Row) Reasons() []rules.Saying {
 	if row.Follows() {
 		if s, ok := row.reading(); ok {
@@ -165,7 +165,7 @@ type Group struct {
 // record's own ruleset and has every row of its margin and komi; if that ruleset
 // counts nothing the first counted row leads. Then come the others, from Black's best
 // to White's best, and last the rows that cannot be counted because the record breaks
-// a rule. Rulesets under which nothing is counted are left out.
+// a rule. Rulesets that count nothing are left out.
 //
 // With all, every row is a group by itself, in the order of the comparison.
 func Groups(rows []Row, all bool) []Group {

@@ -15,7 +15,7 @@ type Record struct {
 	Info    Info
 	Repairs []Repair // what had to be guessed, by Read and then by Mended
 	More    bool     // other games follow in the file; Read has passed them over
-	Stopped error    // why the record goes on and cannot be read any further; nil: all of it was read
+	Stopped error    // why Read or Before stopped before the end of the record; nil: they did not
 
 	territory *rules.Board // a stone on each point that is marked as its player's after the last turn; nil: no marks
 
@@ -48,7 +48,7 @@ func (r Repair) Says() rules.Saying {
 func (r Repair) String() string { return r.Says().String() }
 
 const (
-	maxAlike  = 4 // repairs of a kind that are told one by one
+	maxAlike  = 4 // repairs of a kind that are listed one by one
 	andOthers = "{0} (and {1} more like it)"
 )
 
@@ -72,7 +72,7 @@ func folded(repairs []Repair) (out []Repair) {
 	for _, r := range repairs {
 		kind := r.kind()
 		switch n := alike[kind]; {
-		case n == 0: // the first stands for it
+		case n == 0: // the first has told their number
 			continue
 		case n > maxAlike && r.What.Text != andOthers:
 			r.What = says(andOthers, r.What, n-1)
@@ -131,7 +131,7 @@ func (rec *Record) UpTo(n int) int {
 type Ending struct {
 	Dead, Seki []rules.Point // stones marked as dead and as alive in seki
 	Accepted   bool          // both players have accepted the marks
-	Resumed    bool          // play goes on and nobody has moved yet
+	Resumed    bool          // play was resumed, and nobody has moved yet
 	NoResult   bool          // both players have accepted that there is no result
 }
 
@@ -175,7 +175,7 @@ func (rec *Record) Dead() []rules.Point {
 	return nil
 }
 
-// Cut returns the record up to turn n, without what was said afterwards;
+// Cut returns the record up to turn n, without the marks and the agreement after its end;
 // all its turns if it has no more than that.
 func (rec *Record) Cut(n int) *Record {
 	out := *rec

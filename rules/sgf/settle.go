@@ -85,7 +85,7 @@ func (rec *Record) forbidden() int {
 
 // Settled returns the record, which [Record.Mended] has mended for r, with what another
 // program left out of its end: the passes, where RE tells a count; and which stones are dead,
-// where passes stopped play and nothing is marked. Both are repairs. A record that stops while
+// where passes stopped play without marks. Both are repairs. A record that stops while
 // much of the board is open is left as it is, unless it comes to RE with every stone alive: who
 // looks at it cannot tell what is dead.
 //
@@ -159,7 +159,7 @@ func lifted(b rules.Board, stones []rules.Point) rules.Board {
 }
 
 // open reports whether too much of a board without dead stones is nobody's for the end of a
-// game: a quarter. Of real games nearly nothing is at the end, and mostly more than that until a
+// game: a quarter. Of a real game it is next to nothing at the end, and mostly more than that until a
 // tenth of their moves is left. On a board of next to no stones all of it may be one player's.
 func open(b rules.Board) bool {
 	w, h := b.Size()
@@ -353,7 +353,7 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 	komi := rec.komiOf(g)
 	withKomi := fmt.Sprintf("with a komi of %v it comes out", komi)
 	missing := "a turn within territory that the record leaves out"
-	if counting(r, rules.CountStones.Name) || counting(r, rules.CountPassStones.Name) {
+	if counting(r, rules.CountStones.Name, rules.CountPassStones.Name) {
 		missing = "a last dame, or a pass that the record leaves out"
 	}
 	if rec.usualKomi(g) {
@@ -428,7 +428,7 @@ func (rec *Record) otherwise(g *rules.Game) (ps []rules.Point, komi rules.Points
 		owner[p] = rules.White
 	}
 	worth := map[rules.Color]rules.Points{rules.Black: rules.One, rules.White: -rules.One}
-	on, marks := 0, map[rules.Color]bool{} // of a player whose territory is not marked at all nothing is known
+	on, marks := 0, map[rules.Color]bool{} // without any mark for a player, the record leaves that territory open
 	for _, p := range counted.Points() {
 		marks[rec.territory.At(p)] = true
 	}
@@ -452,9 +452,11 @@ func (rec *Record) otherwise(g *rules.Game) (ps []rules.Point, komi rules.Points
 	return ps, komi
 }
 
-// counting reports whether some words stand in the rules by which a ruleset counts.
-func counting(r *rules.Ruleset, words string) bool {
-	return slices.ContainsFunc(r.Count, func(rule rules.Rule) bool { return strings.Contains(rule.Name, words) })
+// counting reports whether one of some words is part of a rule by which a ruleset counts.
+func counting(r *rules.Ruleset, words ...string) bool {
+	return slices.ContainsFunc(r.Count, func(rule rules.Rule) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(rule.Name, word) })
+	})
 }
 
 // areDead says that the chains of some stones are dead: "none is dead".
