@@ -23,8 +23,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
-// concerns reports whether an event may be for the bot, so that it must be
-// written down. What is encrypted may be anything.
+// concerns reports whether an event may be for the bot, and must be stored. An encrypted
+// event may be anything.
 func (a *Adapter) concerns(dev *device.Device, e *event.Event, commands []bot.Command, direct bool) bool {
 	if e.Sender == dev.Client.UserID || e.ID == "" || len(e.Content.VeryRaw) > maxEvent || e.Unsigned.RedactedBecause != nil {
 		return false
@@ -98,29 +98,28 @@ func (a *Adapter) parse(dev *device.Device, e *event.Event, m *event.MessageEven
 	return command.Parse(commands, t)
 }
 
-// wake has the events of a room dealt with, after what is being dealt with. Once
-// is enough for all that is there.
+// wake schedules the events of a room. Calls while they are pending have no effect.
 func (a *Adapter) wake(at id.RoomID) {
 	a.mu.Lock()
-	asks, ctx, already := a.asks, a.ctx, a.awake[at]
-	a.awake[at] = true
+	asks, ctx, already := a.asks, a.ctx, a.scheduled[at]
+	a.scheduled[at] = true
 	a.mu.Unlock()
 	if already || asks == nil {
 		return
 	}
 	if asks.Go(at.String(), func() { a.work(ctx, at) }) != nil {
-		a.asleep(at)
+		a.unschedule(at)
 	}
 }
 
-// asleep lets a room be woken again.
-func (a *Adapter) asleep(at id.RoomID) {
+// unschedule lets wake schedule a room again.
+func (a *Adapter) unschedule(at id.RoomID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.awake, at)
+	delete(a.scheduled, at)
 }
 
-// wakeAll has everything dealt with that waits.
+// wakeAll schedules all rooms in which events wait.
 func (a *Adapter) wakeAll(ctx context.Context) {
 	rooms, err := a.queue.open(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -131,8 +130,8 @@ func (a *Adapter) wakeAll(ctx context.Context) {
 	}
 }
 
-// keyCame has those events dealt with that waited for a key; an empty session
-// means all that wait for any.
+// keyCame schedules the events that waited for the key of a session; an empty session means
+// those that wait for any key.
 func (a *Adapter) keyCame(session id.SessionID) {
 	a.keys.Add(1)
 	rooms, err := a.queue.keyCame(a.asking(), session)
@@ -153,7 +152,7 @@ func (a *Adapter) asking() context.Context {
 // work handles the events that wait in a room. While the homeserver is away or the bot
 // logs in again, they wait for the homeserver's next answer, which wakes all rooms.
 func (a *Adapter) work(ctx context.Context, at id.RoomID) {
-	a.asleep(at)
+	a.unschedule(at)
 	for ctx.Err() == nil && !a.out.Load() {
 		dev := a.device()
 		if dev == nil {
@@ -170,7 +169,7 @@ func (a *Adapter) work(ctx context.Context, at id.RoomID) {
 		case r == nil:
 			again, err = a.pauseAfter(told, a.fails(heldBack(at), 1).times), told
 		default:
-			again, err = a.one(ctx, dev, r)
+			again, err = a.processEvent(ctx, dev, r)
 		}
 		if err != nil { // later, so that others have their turn
 			if ctx.Err() == nil {
@@ -208,9 +207,9 @@ type errLater struct{ wait time.Duration }
 
 func (e errLater) Error() string { return "not before " + e.wait.String() }
 
-// one deals with an event and writes down what became of it. An error means that
-// it is to be tried again, after a while.
-func (a *Adapter) one(ctx context.Context, dev *device.Device, r *row) (again time.Duration, err error) {
+// processEvent handles an event and stores the outcome. After an error the event is tried
+// again, after that time.
+func (a *Adapter) processEvent(ctx context.Context, dev *device.Device, r *row) (again time.Duration, err error) {
 	if r.broken != nil || r.tries >= maxTries {
 		return time.Second, a.setAside(ctx, r, r.broken)
 	}
@@ -311,7 +310,7 @@ func (a *Adapter) fails(e id.EventID, times int) failure {
 // waitsSince returns since when something is waited for: since the first call, until works.
 func (a *Adapter) waitsSince(key id.EventID) time.Time { return a.fails(key, 0).since }
 
-// works forgets that an event has failed.
+// works forgets the failures of an event.
 func (a *Adapter) works(e id.EventID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -326,14 +325,14 @@ func (a *Adapter) hasFailed(e id.EventID) bool {
 	return ok
 }
 
-// doneSince reports whether another event has been dealt with since.
+// doneSince reports whether another event was handled since then.
 func (a *Adapter) doneSince(t time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.done.After(t)
 }
 
-// readSince reports whether the homeserver has told what is new since.
+// readSince reports whether the homeserver has answered the sync loop since then.
 func (a *Adapter) readSince(t time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -364,7 +363,7 @@ const (
 	yieldFor = 100 * time.Millisecond
 )
 
-// deal gives what became of an event, and the session whose key is missing.
+// deal handles an event, and returns the outcome and the session whose key is missing.
 func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, session string, err error) {
 	e := r.evt
 	if e.Type.Type == event.EventEncrypted.Type {

@@ -1,44 +1,3 @@
-// Package matrix connects the bot to Matrix. It is a [bot.Adapter].
-//
-// # What comes
-//
-// One loop asks the homeserver what is new (sync.go). What may concern the bot
-// is written down together with the token that says how far has been read
-// (queue.go), in one transaction; where an answer leaves something out, it is
-// fetched first. Then each room's events are dealt with in their order, rooms
-// beside each other (ask.go): decrypted, read as commands, asked. An event is
-// done when it has been answered; until then it is on disk and is tried again
-// after a crash. Asked twice it is the same request, because the request's id
-// is the event's; answered twice it is the same message, because the
-// transaction's id is made of it too.
-//
-// An encrypted event whose key is missing waits on disk until the key comes.
-//
-// Where an old copy of the database was put back, what was said since comes again, and what
-// the bot has sent since is looked for before anything is sent (restore.go).
-//
-// # What goes
-//
-// A game is opened in the room and played in a thread under its opening, which
-// is the thread's root. A receipt is "room/event". Every board is one message:
-// the picture with its caption, in which the player to move is mentioned
-// (deliver.go). The root shows how the game stands: it is edited at most once a
-// minute, and carries the reactions that can be pressed. A picture that takes long
-// to upload (upload.go) follows its words. What follows a post the adapter owes: the
-// bot keeps it and has it delivered when the homeserver has room for it (decorate.go).
-//
-// Deliver shows the posts of a request too, not the asker: a room's requests are dealt
-// with one after another, and the games in it must not wait for each other's pictures.
-//
-// In a room that is encrypted nothing is sent in the clear: before anything is
-// sent the homeserver is asked whether the room is encrypted, and if it does
-// not say, nothing is sent.
-//
-// A room that refuses what the bot sends is sent hardly anything more until there is a
-// reason (refused.go), because the homeserver counts refusals like everything else.
-//
-// A room that is upgraded keeps its games: the bot knows a room by the id that
-// it had first (rooms.go).
 package matrix
 
 import (
@@ -142,12 +101,13 @@ type Adapter struct {
 	dev           *device.Device
 	queue         *queue
 	asks          *intake.Queue
-	rooms         map[id.RoomID]*room // as on disk
-	origins       map[id.RoomID]bool  // rooms of which it is settled whether they came of others
-	ctx           context.Context     // of asking; ends a while after Run was told to stop
-	awake         map[id.RoomID]bool  // rooms whose events will be dealt with
-	ways          map[string]*way     // into rooms
+	rooms         map[id.RoomID]*room     // as on disk
+	origins       map[id.RoomID]bool      // rooms of which it is settled whether they came of others
+	ctx           context.Context         // of asking; ends a while after Run was told to stop
+	scheduled     map[id.RoomID]bool      // rooms whose events are to be handled
+	joins         map[string]*joinAttempt // under way, by room
 	failed        map[id.EventID]failure
+	held          map[id.RoomID][]held       // events whose answers wait, in their order; of a room only its work changes it
 	verifications map[id.UserID]verification // to be cancelled
 	done          time.Time                  // when last an event was dealt with
 	read          time.Time                  // when last the homeserver told what is new
@@ -171,7 +131,6 @@ type Adapter struct {
 	uploads uploads
 	files   *lru.Cache[string, content] // files that are to follow the words of answers, by their keys
 	closed  *lru.Cache[door, closed]    // what rooms have refused
-	held    map[id.RoomID][]held        // events whose answers wait, in their order; of a room only its work changes it
 	empty   atomic.Bool                 // the bot may be alone in a room
 }
 
@@ -194,7 +153,7 @@ func New(cfg Config) (*Adapter, error) {
 		cfg.Now = time.Now
 	}
 	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name),
-		rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, verifications: map[id.UserID]verification{}, ways: map[string]*way{}, held: map[id.RoomID][]held{}, origins: map[id.RoomID]bool{},
+		rooms: map[id.RoomID]*room{}, scheduled: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, verifications: map[id.UserID]verification{}, joins: map[string]*joinAttempt{}, held: map[id.RoomID][]held{}, origins: map[id.RoomID]bool{},
 		personLimit: intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1),
 		pace:        pace{tokens: rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)},
 		uploads:     uploads{known: lru.New[string, message.Picture](uploadsKnown), lines: map[string]*upload{}},

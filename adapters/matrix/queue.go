@@ -42,7 +42,7 @@ type row struct {
 	room    id.RoomID
 	event   id.EventID
 	state   string
-	tries   int       // see [Adapter.one]
+	tries   int       // see [Adapter.processEvent]
 	live    bool      // it came as it was said, not after the bot was away
 	at      time.Time // when it came
 	evt     *event.Event

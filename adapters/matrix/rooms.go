@@ -122,8 +122,8 @@ func (a *Adapter) leaveEmpty(ctx context.Context) {
 	}
 }
 
-// leaveAlone leaves a room from which everybody else has gone. One that the bot
-// has just made for somebody, and into which they are not asked yet, is none.
+// leaveAlone leaves a room that everybody else has left. A room that the bot has just made for
+// somebody, and to which it has not invited them yet, is none.
 func (a *Adapter) leaveAlone(ctx context.Context, at id.RoomID) {
 	dev := a.device()
 	if dev == nil {
@@ -222,13 +222,13 @@ func (a *Adapter) welcome(by id.UserID, at id.RoomID) bool {
 // join accepts an invitation.
 func (a *Adapter) join(ctx context.Context, dev *device.Device, r *row) error {
 	at, by := r.room, r.evt.Sender
-	if wait := a.invites.wait(r.event, by, a.cfg.Now()); wait > 0 && !a.coming(at.String()) {
+	if wait := a.invites.wait(r.event, by, a.cfg.Now()); wait > 0 && !a.joining(at.String()) {
 		if a.invites.tells(by, a.cfg.Now()) {
 			a.tellInviter(ctx, dev, by, r, wordManyRooms)
 		}
 		return errLater{wait}
 	}
-	err := a.comes(ctx, dev, at.String(), nil)
+	err := a.joinRoom(ctx, dev, at.String(), nil)
 	if !errors.As(err, new(errLater)) {
 		a.invites.tried(r.event)
 	}
@@ -289,7 +289,7 @@ func (a *Adapter) follow(ctx context.Context, dev *device.Device, e *event.Event
 	if to == "" || next == old || e.GetStateKey() != "" {
 		return nil
 	}
-	if !a.coming(to) {
+	if !a.joining(to) {
 		// The homeserver tells only where the bot is already, or where anybody may look.
 		from, err := a.predecessor(ctx, dev, next)
 		switch {
@@ -310,7 +310,7 @@ func (a *Adapter) follow(ctx context.Context, dev *device.Device, e *event.Event
 			return err
 		}
 	}
-	err := a.comes(ctx, dev, to, &mautrix.ReqJoinRoom{Via: []string{e.Sender.Homeserver()}})
+	err := a.joinRoom(ctx, dev, to, &mautrix.ReqJoinRoom{Via: []string{e.Sender.Homeserver()}})
 	if !errors.As(err, new(errLater)) {
 		a.invites.tried(e.ID)
 	}
@@ -328,7 +328,7 @@ func (a *Adapter) follow(ctx context.Context, dev *device.Device, e *event.Event
 	return a.followed(ctx, dev, old, next)
 }
 
-// followed ends the way into the successor of a room: the games go on there.
+// followed lets the games of a room go on in its successor, which the bot has joined.
 func (a *Adapter) followed(ctx context.Context, dev *device.Device, old, next id.RoomID) error {
 	if err := a.succeeds(ctx, dev, old, next); err != nil {
 		return err
@@ -391,8 +391,8 @@ func (a *Adapter) showGames(ctx context.Context, at id.RoomID) error {
 	}
 	key := id.EventID("games " + at)
 	if !a.room(at).joined {
-		if time.Since(a.waitsSince(key)) < comeFor {
-			return errLater{comeAgain}
+		if time.Since(a.waitsSince(key)) < joinFor {
+			return errLater{joinAgain}
 		}
 		return a.queue.unmark(ctx, "shows games", at.String()) // it has been sent away
 	}
@@ -464,56 +464,56 @@ func (a *Adapter) created(ctx context.Context, dev *device.Device, at id.RoomID)
 	return create, err
 }
 
-// Coming into a room may take long, if it is another homeserver's: it goes on
-// while others have their turn.
+// Joining a room of another homeserver may take minutes. It goes on in the background, so that
+// other rooms have their turn.
 const (
-	comeHold  = 2 * time.Second
-	comeAgain = time.Second
-	comeFor   = 5 * time.Minute
+	joinHold  = 2 * time.Second
+	joinAgain = time.Second
+	joinFor   = 5 * time.Minute
 )
 
-// A way is a joining that goes on.
-type way struct {
+// A joinAttempt is under way.
+type joinAttempt struct {
 	done chan struct{}
 	err  error
 }
 
-func (a *Adapter) coming(to string) bool {
+func (a *Adapter) joining(to string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.ways[to] != nil
+	return a.joins[to] != nil
 }
 
-// comes joins a room. If that takes long its error is errLater, and calling it
-// again asks what has become of it.
-func (a *Adapter) comes(ctx context.Context, dev *device.Device, to string, how *mautrix.ReqJoinRoom) error {
+// joinRoom joins a room. If that takes long, it returns errLater, and the next call returns the
+// result or waits on.
+func (a *Adapter) joinRoom(ctx context.Context, dev *device.Device, to string, how *mautrix.ReqJoinRoom) error {
 	a.mu.Lock()
-	w := a.ways[to]
-	fresh := w == nil
+	j := a.joins[to]
+	fresh := j == nil
 	if fresh {
-		w = &way{done: make(chan struct{})}
-		a.ways[to] = w
+		j = &joinAttempt{done: make(chan struct{})}
+		a.joins[to] = j
 	}
 	a.mu.Unlock()
 	if fresh {
 		go func() {
-			defer close(w.done)
-			ctx, cancel := context.WithTimeout(a.asking(), comeFor) // longer than whoever asks waits
+			defer close(j.done)
+			ctx, cancel := context.WithTimeout(a.asking(), joinFor) // longer than whoever asks waits
 			defer cancel()
-			w.err = errors.New("panicked")
-			a.guarded("coming to "+to, func() { _, w.err = dev.Client.JoinRoom(ctx, to, how) })
+			j.err = errors.New("panicked")
+			a.guarded("joining "+to, func() { _, j.err = dev.Client.JoinRoom(ctx, to, how) })
 		}()
 	}
-	timer := time.NewTimer(comeHold)
+	timer := time.NewTimer(joinHold)
 	defer timer.Stop()
 	select {
-	case <-w.done:
+	case <-j.done:
 		a.mu.Lock()
-		delete(a.ways, to)
+		delete(a.joins, to)
 		a.mu.Unlock()
-		return w.err
+		return j.err
 	case <-timer.C:
-		return errLater{comeAgain}
+		return errLater{joinAgain}
 	case <-ctx.Done():
 		return ctx.Err()
 	}

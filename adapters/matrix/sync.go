@@ -47,15 +47,15 @@ func filter(timeline int) string {
 	return string(b)
 }
 
-// sync asks what is new until ctx is done or the device is not known any more.
-// Nothing that goes wrong with an answer or a request ends it.
+// sync asks the homeserver for news until ctx is done or the homeserver does not know the
+// device any more. No failed request and no malformed answer ends it.
 func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 	since, err := a.queue.token(ctx)
 	if err != nil {
 		return err
 	}
 	failed := time.Now()
-	said, away := false, true // until the first answer nothing is known
+	announced, away := false, true // until the first answer nothing is known
 	failures := 0
 	limit := timeline
 	for ctx.Err() == nil {
@@ -101,8 +101,8 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 			continue // the same again
 		}
 		since, limit = resp.NextBatch, timeline
-		if !said {
-			said = true
+		if !announced {
+			announced = true
 			a.log.Info("connected to Matrix", "user", dev.Client.UserID, "homeserver", dev.Client.HomeserverURL, "rooms", a.roomCount())
 			if a.cfg.Ready != nil {
 				a.cfg.Ready(dev.Client.UserID.String())
@@ -115,7 +115,7 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 // errNoPlace is the error of an answer that does not say how far it goes.
 var errNoPlace = errors.New("sync response has no next_batch")
 
-// poll asks what is new since a place, waiting for it if there is time.
+// poll asks for news since a sync token. If patient, it lets the homeserver wait for some.
 func (a *Adapter) poll(ctx context.Context, dev *device.Device, since string, limit int, patient bool) (*mautrix.RespSync, error) {
 	req := mautrix.ReqSync{Since: since, FilterID: filter(limit), SetPresence: event.PresenceOnline}
 	if patient && since != "" {
@@ -173,7 +173,7 @@ func unreachable(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded)
 }
 
-// receive writes down what the homeserver told, and has it dealt with.
+// receive stores an answer of the homeserver and schedules the rooms with new events.
 func (a *Adapter) receive(ctx context.Context, dev *device.Device, resp *mautrix.RespSync, since string, live bool) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -235,8 +235,8 @@ func (a *Adapter) receive(ctx context.Context, dev *device.Device, resp *mautrix
 	return nil
 }
 
-// guarded does something for one event. A panic ends that alone; it reports
-// whether there was none.
+// guarded runs work and reports whether it did not panic. A panic is logged and goes no
+// further.
 func (a *Adapter) guarded(what string, work func()) (ok bool) {
 	defer func() {
 		if v := recover(); v != nil {

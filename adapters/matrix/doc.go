@@ -1,0 +1,66 @@
+// Package matrix connects the bot to Matrix. It is a [bot.Adapter].
+//
+// # Events come in
+//
+// One loop asks the homeserver for news (sync.go). It stores the events that may concern the
+// bot together with the sync token (queue.go), in one transaction. Where the answer leaves
+// events out, it stores a gap, and the events of the gap are fetched first (gap.go). Then the
+// events of each room are handled in their order, and rooms concurrently (ask.go): the adapter
+// decrypts an event, reads it as a command, and asks the bot.
+//
+// An event stays on disk until it is handled, and is handled again after a crash. That has no
+// further effect: the id of the request is that of the event, and the homeserver drops a
+// second message with the same transaction id.
+//
+// An encrypted event whose key is missing waits on disk until the key arrives. After somebody
+// has put back an old copy of the database, the events since the copy come again, and the
+// adapter looks for what the bot has sent since before it sends anything (restore.go).
+//
+// # Posts go out
+//
+// A game opens with a message, which is the root of its thread. A receipt is "room/event".
+// Every board is one message: the picture with its caption, which mentions the player to move
+// (deliver.go). If the upload of a picture is slow (upload.go), the words are sent first. The
+// root shows the state of the game, and carries the reactions that players can press. The
+// outbox delivers edits of the root, reactions and late pictures when the homeserver has room
+// for them (decorate.go).
+//
+// [Adapter.Deliver] shows the posts of a request, too. The request does not: the requests of a
+// room are handled one after another, and must not wait for each other's pictures.
+//
+// In an encrypted room nothing is sent in the clear. The adapter asks the homeserver whether
+// the room is encrypted before it sends anything, and sends nothing without an answer.
+//
+// After a room has refused a message, the adapter hardly tries it until something changes there
+// (refused.go): homeservers count refused messages against the limit. A room that is upgraded
+// keeps its games, because the bot knows it by the id of the first room (rooms.go).
+//
+// # Goroutines
+//
+// Those of [Adapter.Run] end before it returns:
+//   - Run itself logs in and runs the sync loop, which stores new events and gives keys to e2ee.
+//   - 16 workers of asks (askWorkers) handle events: one worker at a time those of a room. When
+//     Run ends, they have six seconds (drainFor) to finish.
+//   - tidy runs once a second: it leaves empty rooms, tells of messages without keys, cancels
+//     verifications, and deletes old events. tellRooms tells the bot every few hours in which
+//     rooms it is.
+//   - For each login one goroutine sets the profile, and one waits until another Halfpoint takes
+//     the account.
+//
+// Others end by themselves, at the latest when Run has ended and the context of asks with it:
+//   - One for each upload, at most 64, and one for each room that the bot joins. Whoever started
+//     them waits for a moment, and asks again later.
+//   - Timers that wake a room after an error, mark a message as read, or show that the bot types.
+//
+// Deliver is called by the outbox, concurrently. The packages device (one goroutine: signs of
+// life, generations, approval) and e2ee (two: requests to the homeserver, the key backup) have
+// goroutines of their own, which end with Close.
+//
+// # Locks
+//
+// No lock of this package is held during a request or a query. Adapter.mu guards the fields that
+// follow it, up to the first blank line. pace, uploads, turns and the limiters
+// each have a lock of their own; a goroutine that waits for a turn or an upload waits on a
+// channel. In e2ee, Machine.mu is held during database transactions but not during requests;
+// in device, Device.mu is held while its row is stored.
+package matrix
