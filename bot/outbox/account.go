@@ -53,8 +53,12 @@ func unsent(err error) bool {
 }
 
 func (a *account) refill(now time.Time) {
-	if d := now.Sub(a.at); d > 0 {
-		a.spent, a.at = max(0, a.spent-d.Seconds()*a.perSecond), now
+	d := now.Sub(a.at)
+	if d > 0 {
+		a.spent = max(0, a.spent-d.Seconds()*a.perSecond)
+	}
+	if d > 0 || d < -time.Minute { // a clock that was ahead
+		a.at = now
 	}
 }
 

@@ -7,6 +7,22 @@ import (
 	"time"
 )
 
+// Decorations wait no longer because the bot believed a clock that was ahead.
+func TestAccountAfterAClockWasAhead(t *testing.T) {
+	now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+	var a account
+	a.limit(0.2, 10)
+	for range 10 {
+		a.spend(now.AddDate(1, 0, 0))
+	}
+	if a.decorationWait(now) == 0 {
+		t.Error("what was spent is forgotten")
+	}
+	if wait := a.decorationWait(now.Add(time.Minute)); wait > 0 {
+		t.Errorf("a minute later they wait for %v", wait)
+	}
+}
+
 // What was not sent costs nothing, so that a room which refuses posts does not hold up
 // the decorations of others.
 func TestUnsentCostsNothing(t *testing.T) {
