@@ -174,36 +174,45 @@ func DecideDue(in *Input, d Due) Step {
 				Notify: []PersonID{who}, Texts: []text.Message{say("silent", in.number(), text.Called(string(who)), named(m.ToMove))}})
 		}
 	case d.Kind == "remind" && m.State == Going && !in.Left:
-		r := in.Position.Reading(in.Now)
-		n := 0
-		for _, at := range in.reminders(m, in.Position, r) {
-			if !at.After(in.Now) {
-				n++
-			}
-		}
-		id := fmt.Sprintf("%s-%d-remind-%d", m.ID, m.Seq, d.At.UnixMilli())
-		if n > 1 {
-			id += AgainMark
-		}
-		var everybody, alone []PersonID
-		for _, p := range in.listening(m, in.Position) {
-			switch mine := in.remindersOf(p, m, in.Position, r); {
-			case !slices.ContainsFunc(mine, d.At.Equal), in.told(p, d): // theirs come at other times
-			case in.Prefs[p].Remind == "direct":
-				alone = append(alone, p)
-			default:
-				everybody = append(everybody, p)
-			}
-		}
-		if len(everybody) > 0 {
-			next.Posts = append(next.Posts, OutboxPost{ID: id, Game: m.ID, Where: m.Where, Kind: Status, Seq: m.Seq, Notify: everybody})
-		}
-		if len(alone) > 0 {
-			next.Posts = append(next.Posts, OutboxPost{ID: strings.Replace(id, "-remind", "-direct", 1), Game: m.ID, Where: m.Where,
-				Kind: Status, Seq: m.Seq, Notify: alone, Private: true})
-		}
+		next.Posts = in.remind(d)
 	}
 	return next
+}
+
+// remind returns the reminders that are due: one for all who read them in the channel, and
+// one for those who get it directly.
+func (in *Input) remind(d Due) (posts []OutboxPost) {
+	m := in.Match
+	r := in.Position.Reading(in.Now)
+	n := 0
+	for _, at := range in.reminders(m, in.Position, r) {
+		if !at.After(in.Now) {
+			n++
+		}
+	}
+	again := ""
+	if n > 1 {
+		again = AgainMark
+	}
+	var everybody, alone []PersonID
+	for _, p := range in.listening(m, in.Position) {
+		switch mine := in.remindersOf(p, m, in.Position, r); {
+		case !slices.ContainsFunc(mine, d.At.Equal), in.told(p, d): // theirs come at other times
+		case in.Prefs[p].Remind == "direct":
+			alone = append(alone, p)
+		default:
+			everybody = append(everybody, p)
+		}
+	}
+	post := func(kind string, who []PersonID) {
+		if len(who) > 0 {
+			posts = append(posts, OutboxPost{ID: fmt.Sprintf("%s-%d-%s-%d%s", m.ID, m.Seq, kind, d.At.UnixMilli(), again), Game: m.ID, Where: m.Where,
+				Kind: Status, Seq: m.Seq, Notify: who, Private: kind == "direct"})
+		}
+	}
+	post("remind", everybody)
+	post("direct", alone)
+	return posts
 }
 
 // A Waiting is a game that waits for a person.

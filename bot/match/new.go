@@ -34,122 +34,153 @@ func newGame(in *Input) Step {
 	if in.Room.Opens == "moderators" && !in.Request.Moderator {
 		return in.Refuse(say("opens.moderators"))
 	}
-	arg := func(name string) string { return strings.TrimSpace(in.Request.Args[name]) }
-	r := &rules.TwoButton
-	id, board := arg("rules"), arg("size")
-	if id != "" && id[0] >= '0' && id[0] <= '9' { // "/new 9x9" and "/new 9x9 aga" are plain enough
-		id, board = board, id
+	r, typed, board, err := in.newRules()
+	if err != nil {
+		return in.whichRules(err, board)
 	}
-	id, board = cmp.Or(id, in.Room.Rules), cmp.Or(board, in.Room.Size)
-	if id != "" {
-		var err error
-		if r, err = in.Rulesets.Find(id); err != nil {
-			args := maps.Clone(in.Request.Args)
-			delete(args, "size")
-			if _, _, ok := ParseSize(board); ok { // else it may be a word of the name
-				args["size"] = board
-			}
-			s := in.Refuse(wrong(err))
-			if who := arg("opponent"); who == "" || strings.EqualFold(who, text.English.Say(say("opponent.me"))) { // a button cannot name anybody else
-				s.Answer.Controls = Choose(err, "new", "rules", args)
-			}
-			return s
+	m := Match{
+		ID: in.NewID, Rules: r.Stored(), NoHints: in.Room.Hints == "off", Opener: in.By, Where: in.Request.Where,
+		Opened: in.Now, Standing: Standing{State: Open},
+	}
+	if in.arg("hints") != "" {
+		m.NoHints = !in.yes("hints")
+	}
+	if m.Setup, err = in.newSetup(r, board); err != nil {
+		return in.Refuse(wrong(err))
+	}
+	if typed := cmp.Or(in.arg("clock"), in.Room.Clock); typed != "" {
+		if m.Clock, err = clock.Parse(typed); err != nil {
+			return in.Refuse(wrong(err))
 		}
 	}
-	s := rules.Setup{W: 9, H: 9, Komi: r.Komi}
+	g, _, err := m.begin(r, nil)
+	if err != nil {
+		return in.Refuse(wrong(err))
+	}
+	if err := in.takeSeats(&m); err != nil {
+		return in.Refuse(wrong(err))
+	}
+	about := text.About(typed, r)
+	if in.Alone && in.arg("opponent") == "" {
+		about = append(about, say("alone"))
+	}
+	return in.opening(m).openOrBegin(g, about...)
+}
+
+// arg returns what was typed for an option.
+func (in *Input) arg(option string) string { return strings.TrimSpace(in.Request.Args[option]) }
+
+// newRules returns the ruleset of a new game, what was typed for it, and for its board.
+func (in *Input) newRules() (r *rules.Ruleset, typed, board string, err error) {
+	typed, board = in.arg("rules"), in.arg("size")
+	if typed != "" && typed[0] >= '0' && typed[0] <= '9' { // "/new 9x9" and "/new 9x9 aga" are plain enough
+		typed, board = board, typed
+	}
+	typed, board = cmp.Or(typed, in.Room.Rules), cmp.Or(board, in.Room.Size)
+	if typed == "" {
+		return &rules.TwoButton, "", board, nil
+	}
+	r, err = in.Rulesets.Find(typed)
+	return r, typed, board, err
+}
+
+// whichRules refuses to guess the ruleset of a new game. Buttons ask again for each of those
+// that may be meant, unless somebody else is invited: a button cannot name them.
+func (in *Input) whichRules(err error, board string) Step {
+	s := in.Refuse(wrong(err))
+	if in.arg("opponent") != "" && !in.invitesMe() {
+		return s
+	}
+	args := maps.Clone(in.Request.Args)
+	delete(args, "size")
+	if _, _, ok := ParseSize(board); ok { // else it may be a word of the name
+		args["size"] = board
+	}
+	s.Answer.Controls = Choose(err, "new", "rules", args)
+	return s
+}
+
+// newSetup returns the board, komi and handicap of a new game.
+func (in *Input) newSetup(r *rules.Ruleset, board string) (s rules.Setup, err error) {
+	s = rules.Setup{W: 9, H: 9, Komi: r.Komi}
 	if board != "" {
 		w, h, ok := ParseSize(board)
 		if !ok {
-			return in.Refuse(say("bad.size", shortened(board)))
+			return s, text.Error("bad.size", shortened(board))
 		}
 		s.W, s.H = w, h
 	}
-	if komi := arg("komi"); komi != "" && komi != "default" {
-		k, err := rules.ParsePoints(komi)
-		if err == nil && (k > rules.MaxKomi || k < -rules.MaxKomi) {
-			err = rules.Saying{Text: "{0} is too large", Args: []any{k}}
+	if komi := in.arg("komi"); komi != "" && komi != "default" {
+		s.Komi, err = rules.ParsePoints(komi)
+		if err == nil && (s.Komi > rules.MaxKomi || s.Komi < -rules.MaxKomi) {
+			err = rules.Saying{Text: "{0} is too large", Args: []any{s.Komi}}
 		}
 		if err != nil {
-			return in.Refuse(say("bad.komi", text.Sentence(err)))
-		}
-		s.Komi = k
-	}
-	if arg("handicap") != "" {
-		n, err := Number(in.Request.Args, "handicap", 0)
-		if err != nil {
-			return in.Refuse(wrong(err))
-		}
-		switch how := strings.ToLower(arg("placement")); how {
-		case "", "fixed":
-			if s.Black, err = rules.HandicapPoints(s.W, s.H, n); err != nil {
-				return in.Refuse(text.Whole(err))
-			}
-		case "free":
-			if most := min(maxFree, s.W*s.H/2); n == 1 || n < 0 || n > most {
-				return in.Refuse(say("bad.free", strconv.Itoa(most)))
-			}
-		default:
-			return in.Refuse(say("bad.placement", shortened(how)))
-		}
-		s.Handicap = n
-	}
-	var tc clock.Control
-	if c := cmp.Or(arg("clock"), in.Room.Clock); c != "" {
-		var err error
-		if tc, err = clock.Parse(c); err != nil {
-			return in.Refuse(wrong(err))
+			return s, text.Error("bad.komi", text.Sentence(err))
 		}
 	}
-	g, _, err := Match{Setup: s}.begin(r, nil)
-	if err != nil {
-		return in.Refuse(text.Whole(err))
+	if in.arg("handicap") == "" {
+		return s, nil
 	}
-	noHints := in.Room.Hints == "off"
-	if arg("hints") != "" {
-		noHints = !in.yes("hints")
+	if s.Handicap, err = Number(in.Request.Args, "handicap", 0); err != nil {
+		return s, err
 	}
-	mine := rules.Black
-	switch c := strings.ToLower(arg("color")); c {
-	case "", "black", "b":
-	case "white", "w":
-		mine = rules.White
-	case "random", "nigiri":
-		if in.Coin {
-			mine = rules.White
+	switch how := strings.ToLower(in.arg("placement")); how {
+	case "", "fixed":
+		s.Black, err = rules.HandicapPoints(s.W, s.H, s.Handicap)
+	case "free":
+		if most := min(maxFree, s.W*s.H/2); s.Handicap == 1 || s.Handicap < 0 || s.Handicap > most {
+			err = text.Error("bad.free", strconv.Itoa(most))
 		}
 	default:
-		return in.Refuse(say("bad.color", shortened(c)))
+		err = text.Error("bad.placement", shortened(how))
 	}
-	m := Match{
-		ID: in.NewID, Rules: r.Stored(), Setup: s, Clock: tc, NoHints: noHints, Opener: in.By, Where: in.Request.Where,
-		Opened: in.Now, Standing: Standing{State: Open},
+	return s, err
+}
+
+// colors are the words for the colour that the person who opens a game plays; a coin may
+// still change one that is random.
+var colors = map[string]rules.Color{"": rules.Black, "black": rules.Black, "b": rules.Black, "white": rules.White, "w": rules.White,
+	"random": rules.Black, "nigiri": rules.Black}
+
+// invitesMe reports whether somebody opens a game with "me".
+func (in *Input) invitesMe() bool {
+	return strings.EqualFold(in.arg("opponent"), text.English.Say(say("opponent.me")))
+}
+
+// takeSeats seats the person who opens a game, and their opponent if there is one already;
+// otherwise it says who is invited.
+func (in *Input) takeSeats(m *Match) error {
+	color := strings.ToLower(in.arg("color"))
+	mine, known := colors[color]
+	switch {
+	case !known:
+		return text.Error("bad.color", shortened(color))
+	case in.Coin && (color == "random" || color == "nigiri"):
+		mine = rules.White
 	}
 	m.sit(mine, in.By)
-	opponent := arg("opponent")
+	opponent := in.arg("opponent")
 	switch other, known := in.Users["opponent"]; {
-	case strings.EqualFold(opponent, text.English.Say(say("opponent.me"))) || known && other == in.By:
+	case in.invitesMe(), known && other == in.By:
 		m.sit(mine.Opponent(), in.By)
 	case known && slices.Contains(in.Seats[:], other):
 		m.sit(mine.Opponent(), other)
 	case in.Alone && opponent != "":
-		return in.Refuse(say("alone.opponent"))
+		return text.Error("alone.opponent")
 	case known:
 		m.Invited = other
 	case opponent != "":
-		return in.Refuse(say("unknown.user", shortened(opponent)))
+		return text.Error("unknown.user", shortened(opponent))
 	case in.Alone:
 		m.sit(mine.Opponent(), in.By)
 	case slices.Contains(in.Seats[:], in.By):
 		m.Black, m.White = in.Seats[0], in.Seats[1]
-		if arg("color") != "" && m.Seat(mine) != in.By {
+		if color != "" && m.Seat(mine) != in.By {
 			m.Black, m.White = m.White, m.Black
 		}
 	}
-	about := text.About(id, r)
-	if in.Alone && opponent == "" {
-		about = append(about, say("alone"))
-	}
-	return in.opening(m).openOrBegin(g, about...)
+	return nil
 }
 
 func (in *Input) opened() text.Message {
@@ -288,32 +319,27 @@ func rematch(in *Input) Step {
 	m := Match{ID: in.NewID, Rules: played, Setup: old.Setup, Clock: old.Clock, NoHints: old.NoHints, Opener: in.By, Where: in.Request.Where,
 		Opened: in.Now, Standing: Standing{State: Open}}
 	m.Black, m.White = old.White, old.Black
+	since, yours := in.ended(), in.Yours
 	var replaces []GameID
 	switch local := in.Seats[0] != "" && slices.Contains(in.Seats[:], old.Black) && slices.Contains(in.Seats[:], old.White); {
 	case old.Black == old.White:
-		if again := in.again(m, in.ended()); again > 0 {
-			return in.Refuse(say("rematch.already", in.number(), strconv.Itoa(again)))
-		}
 	case local: // a seat keeps its colour, and the people change seats
 		m.Black, m.White = in.Seats[0], in.Seats[1]
-		if again := in.again(m, in.ended()); again > 0 {
-			return in.Refuse(say("rematch.already", in.number(), strconv.Itoa(again)))
-		}
 	case in.asked("rematch") && old.Seat(in.Position.Asked.By) != in.By:
-		m.Opener = old.Seat(in.Position.Asked.By)
-		if again := in.again(m, in.events()[in.Position.Asked.Seq-1].At); again > 0 {
-			return in.Refuse(say("rematch.already", in.number(), strconv.Itoa(again)))
-		}
-		replaces = []GameID{old.ID}
-		next := *in
-		next.Yours, in = nil, &next // whoever joins a game has no limit either
+		m.Opener, since = old.Seat(in.Position.Asked.By), in.events()[in.Position.Asked.Seq-1].At
+		replaces, yours = []GameID{old.ID}, nil // whoever joins a game has no limit either
 	default:
 		if s, many := in.tooMany(); many {
 			return s
 		}
 		return in.ask("rematch", say("request.rematch", named(in.By), in.other(), in.number(), named(m.Black), named(m.White)), say("request.how.rematch", in.number()))
 	}
-	s := in.opening(m).openOrBegin(g, text.About("", r)...)
+	if again := in.again(m, since); again > 0 {
+		return in.Refuse(say("rematch.already", in.number(), strconv.Itoa(again)))
+	}
+	next := in.opening(m)
+	next.Yours = yours
+	s := next.openOrBegin(g, text.About("", r)...)
 	if s.New {
 		s.Replaces = replaces
 	}

@@ -338,29 +338,35 @@ func (p *Position) BothMoved() bool {
 func (in *Input) erase() Step {
 	m := in.Match
 	black, white := in.colors()
-	switch a := in.Position.Asked; {
+	switch {
 	case m.State == Deleted:
 		return in.Refuse(say("game.deleted", in.number()))
-	case black && white && in.yes("confirm"):
-		return in.forget()
 	case black && white:
-		s := in.sure(say("delete.sure.alone", in.number()), "delete.button", "confirm")
-		s.Answer.Controls[0].Args["how"] = "forget"
-		return s
+		return in.sureToForget("delete.sure.alone")
 	case !black && !white && !in.Request.Moderator:
 		return in.Refuse(say("delete.whose", in.number()))
-	case !black && !white && in.yes("confirm"):
-		return in.forget()
-	case (black || white) && a != nil && a.What == "delete" && m.Seat(a.By) != in.By:
-		return in.forget()
 	case !black && !white && m.State == Ended:
-		return in.sure(say("delete.sure.over", in.number()), "delete.button", "confirm")
+		return in.sureToForget("delete.sure.over")
 	case !black && !white:
-		return in.sure(say("delete.sure", in.number()), "delete.button", "confirm")
+		return in.sureToForget("delete.sure")
+	case in.asked("delete") && m.Seat(in.Position.Asked.By) != in.By:
+		return in.forget()
 	case m.State == Open:
 		return in.Refuse(say("delete.open", in.number()))
 	}
 	return in.ask("delete", say("request.delete", named(in.By), in.other(), in.number()), say("request.how.delete")) // /accept could mean the count
+}
+
+// sureToForget deletes a game once the person has confirmed that.
+func (in *Input) sureToForget(question string) Step {
+	if in.yes("confirm") {
+		return in.forget()
+	}
+	s := in.sure(say(question, in.number()), "delete.button", "confirm")
+	if black, white := in.colors(); black && white { // without it the command may cancel
+		s.Answer.Controls[0].Args["how"] = "forget"
+	}
+	return s
 }
 
 // Leave ends the match of a person whose data is about to be deleted.
