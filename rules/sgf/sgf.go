@@ -1,8 +1,8 @@
 // Package sgf reads and writes game records in FF[4] of the Smart Game Format.
 //
-// Read takes the main line of the first game in a file and is forgiving about
-// everything that files in the wild get wrong; Write returns a record that Read
-// and [Record.Play] turn into the same game again.
+// Read takes the main line of the first game in a file, as programs and servers
+// write it, and says what it had to guess or passed over; Write returns a record
+// that Read and [Record.Play] turn into the same game again.
 //
 // # Private properties
 //
