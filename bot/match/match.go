@@ -18,15 +18,17 @@
 //		Now:      now,
 //	})
 //
-// [Commands] lists what can be asked for. [DecideDue] decides timed actions, such as flags and reminders. The [Step]
-// holds everything that changes: an answer, new events, posts, and the next timed
-// actions. The same input always leads to the same step, so a step that conflicts with
-// another change is thrown away and decided again.
+// [Commands] lists what can be asked for. [DecideDue] decides timed actions, such as flags
+// and reminders. The [Step] holds everything that changes: an answer, new events, posts,
+// and the next timed actions. The same input always leads to the same step, so a step that
+// conflicts with another change is thrown away and decided again. [BoardOptions],
+// [AnswerOptions] and [MenuOptions] return what may be done now.
 //
 // events.go lists the events that a log may hold and how each changes a position, and
 // fold.go has the fold. decide.go has what all decisions share. Decisions about new
 // games are in new.go, about turns in turns.go, about questions between players in
-// ask.go, about the end in settle.go, and timed actions in due.go.
+// ask.go, about the end in settle.go, and timed actions in due.go. What is offered is in
+// options.go.
 //
 // The package does no input or output, takes no [context.Context], and uses neither the
 // clock nor chance: the caller passes both in. Its functions may be called concurrently.
