@@ -15,6 +15,15 @@ import (
 // race reports whether the race detector is on, under which tests do less.
 const race = tier.Race
 
+// some reports whether a test tries the i-th of many cases: all in the change tier, each
+// third every day, and each tenth under the race detector.
+func some(i int) bool {
+	if race {
+		return i%10 == 0
+	}
+	return i%tier.Pick(3, 1, 1) == 0
+}
+
 func ruleset(t testing.TB, id string) *rules.Ruleset {
 	t.Helper()
 	r, err := rules.Find(id)
