@@ -169,6 +169,7 @@ func TestOldCommandsMakeWay(t *testing.T) {
 		if !c.d.WaitCommands(1) {
 			t.Fatal("the commands were not registered")
 		}
+		synctest.Wait() // until the bot knows, too, whose answers mention them
 		here := c.registered("")
 		old := []command{{Type: discordgo.ChatApplicationCommand, Name: "new", Description: "x"}}
 		for _, name := range []string{"undo", "help", "why"} {

@@ -15,6 +15,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	plain "golang.org/x/text/message"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 var english = plain.NewPrinter(language.English)
@@ -44,6 +46,7 @@ type document struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	schemas  map[string]*jsonschema.Schema
+	said     map[string]int // by pointer: what the double has said
 }
 
 // strict is the specification with everything unknown forbidden, lax as it is.
@@ -76,7 +79,7 @@ func loadSpec(strict bool) *document {
 			forbidUnknown(schema, inAllOf["#/components/schemas/"+name])
 		}
 	}
-	d := &document{routes: map[string]*route{}, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	d := &document{routes: map[string]*route{}, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}, said: map[string]int{}}
 	d.compiler.DefaultDraft(jsonschema.Draft2020)
 	d.compiler.AssertFormat()
 	if err := d.compiler.AddResource(specURL, whole); err != nil {
@@ -128,13 +131,22 @@ func (d *document) schema(pointer string) *jsonschema.Schema {
 	return s
 }
 
-// checkNamed holds a value that was marshalled against a schema by its name in
-// the specification.
+// checkNamed holds what the double says against a schema by its name in the
+// specification.
 func (d *document) checkNamed(name string, text []byte) []fieldError {
 	return d.check("/components/schemas/"+name, text)
 }
 
+// check holds what the double says against the specification. It says much the same again
+// and again: below the change tier the first of each kind are checked, and then some.
 func (d *document) check(pointer string, text []byte) []fieldError {
+	d.mu.Lock()
+	n := d.said[pointer]
+	d.said[pointer]++
+	d.mu.Unlock()
+	if n > 20 && n%tier.Pick(8, 1, 1) > 0 {
+		return nil
+	}
 	value, err := parseJSON(text)
 	if err != nil {
 		return []fieldError{{"", "JSON", err.Error()}}
