@@ -92,7 +92,7 @@ func (b *Bot) arrive(ctx context.Context, r *Request) (localizer, error) {
 		if some, err := b.store.Unpark(ctx, r.Where, b.now(), false); err != nil {
 			return localizer{}, err
 		} else if some {
-			b.outbox.Wake()
+			b.outbox.Reread()
 		}
 	}
 	if err := b.inThread(ctx, r); err != nil {
@@ -361,23 +361,21 @@ func (b *Bot) prepare(ctx context.Context, in *task) (err error) {
 
 // commit stores a step, which was decided from in, and hands its posts to the outbox.
 // It returns the posts that the adapter of r shows itself.
-func (b *Bot) commit(ctx context.Context, step *match.Step, in *task, r Request) ([]outbox.Claimed, error) {
+func (b *Bot) commit(ctx context.Context, step *match.Step, in *task, r Request) ([]outbox.Pending, error) {
 	for i := range step.Posts {
 		if o := &step.Posts[i]; r.Shows && !o.Private && o.Where.WithoutThread() == r.Where.WithoutThread() &&
 			(i == 0 || !step.New || r.Flat) { // what follows the first post of a game needs its receipt
 			o.For = match.Asker
 		}
 	}
-	b.outbox.Assign(step)
-	if err := b.store.Commit(ctx, step); err != nil {
-		return nil, err
-	}
-	if step.After == nil {
-		return b.outbox.Take(ctx, step, nil), nil
-	}
-	b.cache.keep(step.Match.ID, step.After, in.epoch)
-	b.cache.changed(*step.Match)
-	return b.outbox.Take(ctx, step, &situation{*step.Match, step.After, in.place, in.who, b.now(), in.games}), nil
+	return b.outbox.Commit(ctx, step, func() (any, error) {
+		if err := b.store.Commit(ctx, step); err != nil || step.After == nil {
+			return nil, err
+		}
+		b.cache.keep(step.Match.ID, step.After, in.epoch)
+		b.cache.changed(*step.Match)
+		return &situation{*step.Match, step.After, in.place, in.who, b.now(), in.games}, nil
+	})
 }
 
 // A situation is what a step has just loaded and changed, so that posts delivered
@@ -395,7 +393,7 @@ type situation struct {
 const fresh = 2 * time.Second
 
 // recent returns the situation of the step that stored a post, if it is still fresh.
-func (b *Bot) recent(o outbox.Claimed) *situation {
+func (b *Bot) recent(o outbox.Pending) *situation {
 	s, ok := o.Left.(*situation)
 	if ok && o.Game == s.match.ID && o.Seq == s.match.Seq && b.now().Sub(s.at) < fresh {
 		return s

@@ -199,7 +199,7 @@ func TestWrongPositionHeals(t *testing.T) {
 func TestRecentIsRecent(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b := New(nil, Config{Now: func() time.Time { return now }})
-	o := outbox.Claimed{OutboxPost: match.OutboxPost{Game: "g", Seq: 3}, Left: &situation{match: match.Match{ID: "g", Standing: match.Standing{Seq: 3}}, at: now}}
+	o := outbox.Pending{OutboxPost: match.OutboxPost{Game: "g", Seq: 3}, Left: &situation{match: match.Match{ID: "g", Standing: match.Standing{Seq: 3}}, at: now}}
 	if b.recent(o) == nil {
 		t.Error("a turn that was just made is not recent")
 	}

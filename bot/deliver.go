@@ -29,8 +29,8 @@ func (b *Bot) Done(_ context.Context, where match.Room, kind, key string) error 
 	return nil
 }
 
-// Wake tells the bot that there are pending posts.
-func (b *Bot) Wake() { b.outbox.Wake() }
+// Wake tells the bot that others have changed which posts wait, for tests.
+func (b *Bot) Wake() { b.outbox.Reread() }
 
 // Flush delivers until nothing is due, for tests.
 func (b *Bot) Flush(ctx context.Context, adapters ...Adapter) error {

@@ -23,13 +23,13 @@
 // each notice once, and a newer board replaces one that has not been sent. Lanes do not
 // wait for one another.
 //
-// The same transaction claims each post that is first in its lane. If the adapter shows
-// posts itself (Request.Shows), those for the place of the request come back with the
-// answer: the adapter shows each and settles it. The bot delivers all others at once,
-// and also those that the adapter did not settle. The database holds keys and arguments,
-// not words: the bot words a post, and draws its picture, when it delivers the post. A
-// crash therefore loses nothing: every answer is stored, and every stored post is
-// shown.
+// The same transaction marks each post that is first in its lane as one that may have
+// been sent. If the adapter shows posts itself (Request.Shows), those for the place of the
+// request come back with the answer: the adapter shows each and settles it. The bot
+// delivers all others at once, and also those that the adapter did not settle. The
+// database holds keys and arguments, not words: the bot words a post, and draws its
+// picture, when it delivers the post. A crash therefore loses nothing: every answer is
+// stored, and every stored post is shown.
 //
 // To follow this in the code, begin with [Bot.Ask] and read ask.go from top to bottom:
 // it ends with the commit. From there go to makeTurn in package match, which decides a placement,
@@ -79,10 +79,10 @@
 //   - one that ticks: it runs timed actions, such as flags and reminders, and credits
 //     outages to games in batches;
 //   - one that prunes the store once a day, in small steps;
-//   - those of the outbox: one that claims posts whenever it is woken, and every two
-//     seconds; one for each lane that has claimed posts, which a commit may start
-//     as well (at most Config.Deliveries of them call the same platform's adapter at a
-//     time); one that looks for due decorations, and one for each of these.
+//   - those of the outbox: one that chooses posts whenever it is woken or one is due, and
+//     one for each post that is being sent (at most Config.Deliveries call the same
+//     platform's adapter at a time); one that looks for due decorations, and one for each
+//     of these.
 //
 // The store has one goroutine that commits, see package store. Estimates of the score
 // have none: the goroutine that words a post or answers a question makes them, after
@@ -98,9 +98,8 @@
 //     to read and write the few rows of outages, and once to read the secret
 //     from which the ids of games are derived;
 //   - the outbox's delivery: one call of Deliver at a time, for tests;
-//   - the outbox's reading: stored decorations are read once, before others are added;
-//   - the outbox's mu: its lanes, and the posts that askers show. It is held for
-//     moments, never during a call of the store;
+//   - the outbox's mu: its lanes. It is held for moments, never during a call of the
+//     store;
 //   - the queue's own, for decorations, and then that of an account, for the limits of
 //     a platform;
 //   - the cache's own, for games and scenes. Nothing is folded, drawn or estimated

@@ -46,7 +46,7 @@ func (b *Bot) unfinished(ctx context.Context, in *task) (err error) {
 // replace cancels an open challenge that another one has replaced, unless
 // somebody has joined it meanwhile. It returns the posts that the adapter of r shows
 // itself.
-func (b *Bot) replace(ctx context.Context, r Request, old match.GameID, by *match.Match, opener match.PersonID) ([]outbox.Claimed, error) {
+func (b *Bot) replace(ctx context.Context, r Request, old match.GameID, by *match.Match, opener match.PersonID) ([]outbox.Pending, error) {
 	request := fmt.Sprintf("replace:%s:%s", old, by.ID)
 	return b.act(ctx, r, old, request, b.now(), nil, func(in *match.Input) match.Step { return match.Replace(in, opener, *by) })
 }

@@ -6,9 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -77,13 +75,7 @@ func (c *chat) deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []ou
 	return outbox.Receipt(p.ID), nil, nil
 }
 
-// setTakes and setFails say how deliveries go that begin from now on.
-func (c *chat) setTakes(takes func(outbox.Post) time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.takes = takes
-}
-
+// setFails says how deliveries fail that begin from now on.
 func (c *chat) setFails(fails func(outbox.Post) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -239,162 +231,6 @@ func TestGamesOfOneChannel(t *testing.T) {
 		}
 		if p.most > 32 {
 			p.Errorf("%d posts at once", p.most)
-		}
-	})
-}
-
-// A laggard is a store whose callers learn only a while later what they have claimed.
-type laggard struct {
-	bot.Store
-	claimed func([]match.OutboxPost)
-}
-
-// Renew does nothing, as when the disk is too busy.
-func (l laggard) Renew(context.Context, []match.OutboxPost, time.Time) error { return nil }
-
-func (l laggard) Claim(ctx context.Context, now, until time.Time, except ...string) ([]match.OutboxPost, error) {
-	owed, err := l.Store.Claim(ctx, now, until, except...)
-	l.claimed(owed)
-	return owed, err
-}
-
-// A post that is claimed once more, because its delivery takes longer than its
-// claim, and whose delivery ends at that very moment, is not shown again.
-func TestShownWhileClaimedAgain(t *testing.T) {
-	again := 0
-	onChat(t, func(st bot.Store) bot.Store {
-		return laggard{st, func(owed []match.OutboxPost) {
-			for _, o := range owed {
-				if o.Attempt == 2 {
-					again++
-					time.Sleep(time.Minute) // until it has been shown
-				}
-			}
-		}}
-	}, func(p *playing) {
-		p.setTakes(func(outbox.Post) time.Duration { return 40 * time.Second })
-		p.asks("anna", "club", "new", map[string]string{"rules": "aga", "size": "5x5"})
-		settle(10 * time.Minute)
-		if len(p.when) != 1 || again != 1 {
-			p.Errorf("shown at %v, claimed once more %d times", p.when, again)
-		}
-	})
-}
-
-// A contended store makes a claim right after a post was put off.
-type contended struct {
-	bot.Store
-	sending *atomic.Bool  // the next claim waits for putOff
-	waits   chan struct{} // closed when it does
-	putOff  chan struct{} // closed when a post was put off
-	claims  time.Duration // how long the caller of Claim waits for the answer after that
-	puts    time.Duration // and that of Later
-}
-
-func (c contended) Claim(ctx context.Context, now, until time.Time, except ...string) ([]match.OutboxPost, error) {
-	if !c.sending.CompareAndSwap(true, false) {
-		return c.Store.Claim(ctx, now, until, except...)
-	}
-	close(c.waits)
-	<-c.putOff
-	posts, err := c.Store.Claim(ctx, now, until, except...)
-	time.Sleep(c.claims)
-	return posts, err
-}
-
-func (c contended) Later(ctx context.Context, post string, attempt int, until time.Time, unsent bool) error {
-	err := c.Store.Later(ctx, post, attempt, until, unsent)
-	if attempt == 1 {
-		close(c.putOff)
-		time.Sleep(c.puts)
-	}
-	return err
-}
-
-// A post whose platform asks to wait, and that is claimed before its delivery has
-// ended, is shown when the platform takes it, not when that claim runs out.
-func TestPutOffWhileClaimed(t *testing.T) {
-	for name, at := range map[string]contended{
-		"delivery ends after the claim":  {puts: 10 * time.Millisecond},
-		"delivery ends before the claim": {claims: 10 * time.Millisecond},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var sending atomic.Bool
-			onChat(t, func(st bot.Store) bot.Store {
-				at.Store, at.sending, at.waits, at.putOff = st, &sending, make(chan struct{}), make(chan struct{})
-				return at
-			}, func(p *playing) {
-				tries := 0
-				p.setFails(func(outbox.Post) error {
-					if tries++; tries > 1 {
-						return nil
-					}
-					sending.Store(true)
-					p.b.Wake()
-					<-at.waits
-					return outbox.RetryAfter{Wait: 2 * time.Second, Account: true}
-				})
-				p.asks("anna", "club", "new", map[string]string{"rules": "aga", "size": "5x5"})
-				settle(10 * time.Second)
-				if len(p.when) != 1 || tries != 2 {
-					p.Errorf("shown at %v, tried %d times", p.when, tries)
-				}
-				for _, at := range p.when {
-					if at > 3*time.Second {
-						p.Errorf("shown after %v", at)
-					}
-				}
-			})
-		})
-	}
-}
-
-// A board is claimed in the transaction that stores its turn; only what follows
-// something that is still waiting is claimed by itself.
-func TestBoardIsClaimedWithItsTurn(t *testing.T) {
-	var mu sync.Mutex
-	var claimed []string
-	watch := func(st bot.Store) bot.Store {
-		return laggard{st, func(owed []match.OutboxPost) {
-			mu.Lock()
-			defer mu.Unlock()
-			for _, o := range owed {
-				claimed = append(claimed, fmt.Sprint(o.Kind, " ", o.Seq))
-			}
-		}}
-	}
-	onChat(t, watch, func(p *playing) {
-		p.opens("club", 1, 1)
-		opening := time.Since(p.began)
-		mu.Lock()
-		claimed = nil
-		mu.Unlock()
-		for turn := range 4 {
-			p.turn("club", 1, turn, true)
-			settle(time.Second)
-		}
-		if len(claimed) != 0 {
-			p.Errorf("claimed by themselves: %q", claimed)
-		}
-		if n := len(p.boards("club", 1)); n != 5 {
-			p.Errorf("%d boards", n)
-		}
-		for id, at := range p.when {
-			if at > opening && (at-opening)%time.Second != 300*time.Millisecond {
-				p.Errorf("%s was shown %v after its turn", id, (at-opening)%time.Second)
-			}
-		}
-		// Two turns at once: the second board waits for the first.
-		p.turn("club", 1, 4, true)
-		p.turn("club", 1, 5, true)
-		settle(time.Second)
-		if got := strings.Join(claimed, ", "); got != "show 9" {
-			p.Errorf("claimed by themselves: %q", got)
-		}
-		for _, post := range p.shown["club 1"] {
-			if post.Attempt != 1 {
-				p.Errorf("%s: attempt %d", post.ID, post.Attempt)
-			}
 		}
 	})
 }

@@ -67,7 +67,7 @@ func (p place) language() *text.Language { return text.BestLanguage(cmp.Or(p.Lan
 // postLang returns the language of a post, and the settings of its room: the language of
 // its reader, if it is for one person alone and they have chosen one, else that of the
 // room.
-func (b *Bot) postLang(ctx context.Context, o outbox.Claimed) (here place, l *text.Language, err error) {
+func (b *Bot) postLang(ctx context.Context, o outbox.Pending) (here place, l *text.Language, err error) {
 	if s := b.recent(o); s != nil {
 		here = s.place
 	} else if here, err = b.place(ctx, o.Where); err != nil {

@@ -343,7 +343,7 @@ func (b *Bot) Reached(ctx context.Context, where match.Room) error {
 		return err
 	}
 	if some {
-		b.outbox.Wake()
+		b.outbox.Reread()
 	}
 	return nil
 }

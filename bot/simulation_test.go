@@ -61,11 +61,11 @@ func (w *world) Commit(ctx context.Context, s *match.Step) error {
 }
 
 // Settle is what a crash comes before.
-func (w *world) Settle(ctx context.Context, id string, r outbox.Receipt, m *outbox.Message, c outbox.Decorations) error {
+func (w *world) Settle(ctx context.Context, id string, r outbox.Receipt, m *outbox.Message, c outbox.Decorations, next *match.OutboxPost) error {
 	if w.fails(1, 6) {
 		return errLost
 	}
-	return w.Store.Settle(ctx, id, r, m, c)
+	return w.Store.Settle(ctx, id, r, m, c, next)
 }
 
 func (w *world) deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {

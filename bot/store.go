@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -45,7 +44,7 @@ type Forgetting struct {
 var (
 	// ErrConflict means that another event of the game, or another answer to the
 	// request, was stored first: load the game and decide again.
-	ErrConflict = errors.New("conflict with another change")
+	ErrConflict = outbox.ErrConflict
 	// ErrNotFound means that there is no such game.
 	ErrNotFound = outbox.ErrNotFound
 )

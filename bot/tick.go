@@ -156,7 +156,7 @@ func (b *Bot) others(ctx context.Context, in *task) error {
 // act makes a step in a match without a request. look loads what the decision depends
 // on besides the match, if it is not nil. After ErrConflict act starts again. It returns
 // the posts that the adapter of r shows itself.
-func (b *Bot) act(ctx context.Context, r Request, game match.GameID, id string, now time.Time, look func(context.Context, *task) error, what match.Change) ([]outbox.Claimed, error) {
+func (b *Bot) act(ctx context.Context, r Request, game match.GameID, id string, now time.Time, look func(context.Context, *task) error, what match.Change) ([]outbox.Pending, error) {
 	for range attempts {
 		if _, done, err := b.store.Answered(ctx, id); err != nil || done {
 			return nil, err
@@ -172,7 +172,7 @@ func (b *Bot) act(ctx context.Context, r Request, game match.GameID, id string, 
 		if look != nil {
 			err = look(ctx, in)
 		}
-		var own []outbox.Claimed
+		var own []outbox.Pending
 		if err == nil {
 			was := in.Match.Standing
 			step := what(&in.Input)

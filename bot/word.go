@@ -17,8 +17,8 @@ import (
 )
 
 // worded puts names, words and the picture into a post.
-func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (outbox.Post, error) {
-	p := outbox.Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Attempt: o.Attempt, Unsent: o.Unsent}
+func (b *Bot) worded(ctx context.Context, o outbox.Pending) (outbox.Post, error) {
+	p := outbox.Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply}
 	room, l, err := b.postLang(ctx, o)
 	if err != nil {
 		return p, err
@@ -63,7 +63,7 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (outbox.Post, error)
 
 // ofGame adds to a post what belongs to its game, except the picture, and returns its
 // texts.
-func (b *Bot) ofGame(ctx context.Context, o outbox.Claimed, p *outbox.Post, m match.Match, pos *match.Position) (texts []Text, err error) {
+func (b *Bot) ofGame(ctx context.Context, o outbox.Pending, p *outbox.Post, m match.Match, pos *match.Position) (texts []Text, err error) {
 	p.Number, p.State, p.At = m.Number, m.State, pos.At
 	kind, private := match.Status, o.Private
 	if o.Kind == match.Show || o.Kind == match.Notice {
@@ -137,7 +137,7 @@ func remarked(p *match.Position) bool {
 }
 
 // several reports whether there are other games in the place where a board is shown.
-func (b *Bot) several(ctx context.Context, o outbox.Claimed, m match.Match) (bool, error) {
+func (b *Bot) several(ctx context.Context, o outbox.Pending, m match.Match) (bool, error) {
 	if s := b.recent(o); s != nil && s.games > 0 {
 		return s.games > 1, nil
 	}
@@ -167,7 +167,7 @@ func (b *Bot) reminding(ctx context.Context, m match.Match, pos *match.Position,
 }
 
 // peopleIn returns the users behind the ids in a post, without those erased.
-func (b *Bot) peopleIn(ctx context.Context, o outbox.Claimed, ids []match.PersonID) (map[match.PersonID]outbox.User, error) {
+func (b *Bot) peopleIn(ctx context.Context, o outbox.Pending, ids []match.PersonID) (map[match.PersonID]outbox.User, error) {
 	s := b.recent(o)
 	if s == nil {
 		return b.store.People(ctx, ids)
@@ -232,7 +232,7 @@ func (b *Bot) decoration(ctx context.Context, r outbox.Row) (outbox.Post, error)
 
 // shownAt returns the match that a post is about, and its position then. A status
 // needs the match as it is now: it never comes after the next turn.
-func (b *Bot) shownAt(ctx context.Context, o outbox.Claimed) (match.Match, *match.Position, error) {
+func (b *Bot) shownAt(ctx context.Context, o outbox.Pending) (match.Match, *match.Position, error) {
 	if s := b.recent(o); s != nil && o.Kind != match.Status {
 		return s.match, s.pos, nil
 	}

@@ -272,7 +272,7 @@ func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.R
 			break
 		}
 		if err := a.service.Settle(ctx, p, receipt, owes...); err != nil {
-			a.log.Error("storing a shown post failed, will retry when its claim expires", "post", p.ID, "error", err)
+			a.log.Error("storing a shown post failed, will look for it again", "post", p.ID, "error", err)
 		}
 	}
 	switch {
@@ -291,7 +291,7 @@ func (a *Adapter) release(ctx context.Context, posts []outbox.Post, why error) {
 		return
 	}
 	if err := a.service.Release(ctx, posts[0], why); err != nil {
-		a.log.Error("post not released, will be delivered when its claim expires", "post", posts[0].ID, "error", err)
+		a.log.Error("post not released, will be delivered in a minute", "post", posts[0].ID, "error", err)
 	}
 }
 

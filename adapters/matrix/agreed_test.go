@@ -80,7 +80,6 @@ func TestAgreedCount(t *testing.T) {
 				close(release)
 				c.start()
 				c.hurries("TRUE") // what it had in hand
-				c.bot.Wake()
 				bob.seesIn(root, "is over")
 				c.settled()
 				_, seq := c.game(1)

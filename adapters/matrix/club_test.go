@@ -322,11 +322,10 @@ func (c *club) owed() (n int) {
 	if c.now != nil {
 		now = c.now
 	}
-	claimed := now().Add(40 * time.Second) // what is being delivered is claimed for so long
-	if c.now != nil {                      // a clock that stands still ends no waiting, but for claims of 30 s
-		c.hurries(fmt.Sprint("due <> ", now().Add(30*time.Second).UnixMilli()))
+	if c.now != nil { // a clock that stands still ends no waiting
+		c.hurries(fmt.Sprint("due > ", now().UnixMilli()))
 	}
-	if err := c.cfg.DB.QueryRow(context.Background(), "SELECT COUNT(*) FROM post WHERE state = 'waiting' AND due <= $1", claimed.UnixMilli()).Scan(&n); err != nil {
+	if err := c.cfg.DB.QueryRow(context.Background(), "SELECT COUNT(*) FROM post WHERE state = 'waiting' AND due <= $1", now().Add(40*time.Second).UnixMilli()).Scan(&n); err != nil {
 		c.Fatal(err)
 	}
 	return n
@@ -338,6 +337,7 @@ func (c *club) hurries(which string) {
 	for _, q := range []string{`UPDATE post SET due = 0 WHERE state = 'waiting' AND ` + which, `DELETE FROM room_wait`} {
 		c.exec(q)
 	}
+	c.bot.Wake()
 }
 
 // kill ends the bot as a crash would: from this moment on it can write nothing

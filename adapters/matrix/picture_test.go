@@ -274,7 +274,6 @@ func TestPictureFollowsAfterRestart(t *testing.T) {
 		held.Stop()
 		c.start()
 		c.hurries("TRUE") // what it had in hand
-		c.bot.Wake()
 		if names := g.follows(g.root, 1); len(names) != len(before)+1 {
 			t.Errorf("pictures %v, before there were %v", names, before)
 		}
@@ -297,7 +296,6 @@ func TestStoppedWhileUploading(t *testing.T) {
 		held.Stop()
 		c.start()
 		c.hurries("TRUE") // what it had in hand
-		c.bot.Wake()
 		if m := g.black.reads("1. "); m.Picture == nil {
 			t.Error("the words come alone")
 		}

@@ -66,7 +66,6 @@ func TestMootReactions(t *testing.T) {
 		c.kill()
 		c.start()
 		c.hurries("TRUE")
-		c.bot.Wake()
 		offers(anna, root, "⏭️ 🧮 ↩️")
 		bob.asks(root, "!place B1")
 		bob.asks(root, "!draw")

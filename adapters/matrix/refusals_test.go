@@ -36,7 +36,6 @@ func TestRefusalsWaitTogether(t *testing.T) {
 				if killed {
 					c.start()
 					c.hurries("TRUE")
-					c.bot.Wake()
 				}
 				c.dealt(g.white.at, said[4])
 				g.black.reads("1. ")

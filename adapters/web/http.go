@@ -561,7 +561,7 @@ func (s *server) showPosts(ctx context.Context, posts []outbox.Post, err error) 
 		if err != nil {
 			s.log.Warn("post not shown with its answer, outbox will deliver it", "post", p.ID, "error", err)
 			if err := s.service.Release(ctx, p, err); err != nil {
-				s.log.Error("post not released, will be delivered when its claim expires", "post", p.ID, "error", err)
+				s.log.Error("post not released, will be delivered in a minute", "post", p.ID, "error", err)
 			}
 			return
 		}

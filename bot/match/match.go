@@ -152,19 +152,18 @@ type OutboxPost struct {
 	Notify  []PersonID
 	Private bool
 	Reply   string
-	Attempt int    // set by Commit and Claim: how often it has been claimed
-	Unsent  bool   // set by Commit and Claim: no earlier claim can have sent it
-	For     string // who shows it if Commit can claim it: Asker, Outbox, or empty; not stored
+	N       int       // set by Commit: its place in its lane
+	Attempt int       // how many attempts to show it have ended
+	Due     time.Time // of the next attempt
+	Tried   bool      // it may have been sent; Commit sets it if the post is the first of its lane
+	For     string    // Asker if the asker shows it, if it can be shown at once; not stored
 }
 
-// The party that shows a post right after the step that stored it.
-const (
-	Asker  = "asker"
-	Outbox = "outbox"
-)
+// Asker is the party that made the request.
+const Asker = "asker"
 
-// Held reports whether the asker has claimed the post.
-func (o OutboxPost) Held() bool { return o.For == Asker && o.Attempt > 0 }
+// Held reports whether the asker shows the post.
+func (o OutboxPost) Held() bool { return o.For == Asker && o.Tried }
 
 // A Lane identifies a queue of posts that are shown one after another, in order: the
 // posts of a game in a channel, or those of a channel that belong to no game. Lanes do
@@ -221,11 +220,6 @@ type Step struct {
 	Typed   *Typed     // what was typed, in a room whose log the store keeps; nil: nothing
 	Where   Room       // of the request; empty: not known
 	People  []PersonID // who asked, and who is meant; the store reports a conflict if one was erased meanwhile
-
-	// Claim is the end of the claim on the posts whose For is set and which are first in
-	// their lanes: the store sets their Attempt to 1. Posts of one lane that the asker
-	// shows are claimed together.
-	Claim time.Time
 
 	// Replaces lists open challenges that Match, a new game, replaces, and the game
 	// whose rematch it is. The bot changes them once the step is stored, see [Replace];

@@ -85,11 +85,14 @@ func (a *account) hold(now time.Time, wait time.Duration) {
 	a.spent = max(a.spent, a.burst)
 }
 
-// held reports whether nothing may be sent now.
-func (a *account) held(now time.Time) bool {
+// held returns until when nothing may be sent; zero if something may be sent now.
+func (a *account) held(now time.Time) time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return now.Before(a.until)
+	if now.Before(a.until) {
+		return a.until
+	}
+	return time.Time{}
 }
 
 // narrow reports whether posts must be sent one at a time.
@@ -105,15 +108,4 @@ type accounts struct{ sync.Map }
 func (as *accounts) of(platform string) *account {
 	a, _ := as.LoadOrStore(platform, &account{})
 	return a.(*account)
-}
-
-// held returns the platforms to which nothing may be sent now.
-func (as *accounts) held(now time.Time) (platforms []string) {
-	as.Range(func(platform, a any) bool {
-		if a.(*account).held(now) {
-			platforms = append(platforms, platform.(string))
-		}
-		return true
-	})
-	return platforms
 }

@@ -3,140 +3,110 @@ package outbox
 import (
 	"context"
 	"errors"
-	"maps"
+	"slices"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// Assign decides who shows each post of a step that is about to be stored, if the commit
-// can claim it. The posts for the asker are marked already; while their platform takes
-// nothing, Assign leaves them to nobody.
-func (b *Outbox) Assign(step *match.Step) {
-	b.mu.Lock()
-	start := b.start != nil
-	b.mu.Unlock()
-	now := b.Now()
+// Commit stores a step by calling store, and takes over its posts. It returns those that
+// the asker shows, which are marked, see [Outbox.Give]. If one of these is not the first
+// of its lane, Commit waits for at most a second; but not for a post whose room is parked
+// meanwhile. It passes the result of store to Word with each post that need not wait for
+// its platform.
+func (b *Outbox) Commit(ctx context.Context, step *match.Step, store func() (left any, err error)) (own []Pending, err error) {
 	for i := range step.Posts {
-		o := &step.Posts[i]
-		switch account := b.queue.accounts.of(o.Where.Platform); {
-		case account.held(now):
+		if o := &step.Posts[i]; !b.queue.accounts.of(o.Where.Platform).held(b.Now()).IsZero() {
 			o.For = ""
-		case o.For == match.Asker:
-		case start && !account.narrow(now): // or lanes that have waited longer come first
-			o.For = match.Outbox
 		}
-		step.Claim = now.Add(claimFor)
 	}
-}
-
-// Take takes over the posts of an assigned step once it is stored: it starts to deliver
-// those that the commit has claimed, and claims the others. It returns the posts that the
-// asker shows, see [Outbox.Give]. If one of these cannot be claimed yet, Take waits for
-// at most a second. If its room is parked meanwhile, the asker gets the post unclaimed.
-// Take passes left to Word with each post.
-func (b *Outbox) Take(ctx context.Context, step *match.Step, left any) (own []Claimed) {
-	since := step.Claim.Add(-claimFor)
-	var late *wanted
+	left, err := store()
+	if err != nil {
+		if !errors.Is(err, ErrConflict) { // it may have been stored
+			b.Reread()
+		}
+		return nil, err
+	}
+	var late *pending
+	var given <-chan struct{}
 	b.mu.Lock()
+	now := b.Now()
 	for _, o := range step.Posts {
-		c := Claimed{o, left, since, since}
+		in := b.lane(o.Lane())
+		if o.Tried { // what was before it waits no longer
+			in.posts = slices.DeleteFunc(in.posts, func(p *pending) bool { return p.N < o.N && p.idle() })
+		}
+		p := b.find(o)
+		if p == nil {
+			o.Due = step.At
+			p = &pending{Pending: Pending{OutboxPost: o}}
+			if b.queue.accounts.of(o.Where.Platform).held(now).IsZero() { // else it may wait for long
+				p.Left = left
+			}
+			if o.Held() {
+				p.asked = now
+			}
+			b.put(p)
+		} else if o.Held() && p.idle() { // it was read at once, but is not being sent
+			p.asked, p.Look = now, false
+		}
+		if !o.Tried && in.posts[0] == p { // an older post is in the store, but not here yet
+			b.current = false
+		}
 		switch {
-		case o.Held():
-			own = append(own, c)
-			b.asked[o.ID] = c
-		case o.For == match.Asker && len(own) == 0 && late == nil && b.running:
-			late = &wanted{c, make(chan Claimed, 1)}
-			b.wanted[o.ID] = late
-			if _, parked := b.parked[o.ID]; parked {
-				b.hand(o, since)
-			}
-			b.Wake()
-		case o.Attempt == 0 || b.start == nil:
-			b.Wake()
-		default:
-			l := o.Lane()
-			posts, busy := b.underway[l]
-			b.underway[l] = append(posts, c)
-			if !busy {
-				b.start(l)
-			}
+		case !p.asked.IsZero():
+			own = append(own, p.Pending)
+		case o.For == match.Asker && p.idle() && len(own) == 0 && late == nil && b.running.Load():
+			p.wanted = make(chan struct{})
+			late, given = p, p.wanted
 		}
 	}
 	b.mu.Unlock()
+	b.Wake()
 	if late != nil {
-		own = b.await(ctx, late)
+		own = append(b.await(ctx, late, given), own...)
 	}
-	return own
+	return own, nil
 }
 
-// A wanted post is one for which its asker waits.
-type wanted struct {
-	post  Claimed
-	given chan Claimed // has room for it
-}
-
-// await waits for a post, for a limited time.
-func (b *Outbox) await(ctx context.Context, w *wanted) []Claimed {
+// await waits for a post until its asker may show it, for a limited time.
+func (b *Outbox) await(ctx context.Context, p *pending, given <-chan struct{}) []Pending {
 	wait := time.NewTimer(askerWaits)
 	defer wait.Stop()
 	select {
-	case c := <-w.given:
-		return []Claimed{c}
+	case <-given:
 	case <-wait.C:
 	case <-ctx.Done():
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.wanted, w.post.ID)
-	select {
-	case c := <-w.given:
-		return []Claimed{c}
-	default:
+	p.wanted = nil
+	if p.asked.IsZero() {
 		return nil
 	}
+	return []Pending{p.Pending}
 }
 
-// hand passes a post to the asker who waits for it, and reports whether there is one.
+// hand passes a post to the asker that waits for it, and reports whether there is one.
 // The caller holds b.mu.
-func (b *Outbox) hand(o match.OutboxPost, now time.Time) bool {
-	w := b.wanted[o.ID]
-	if w == nil {
+func (b *Outbox) hand(p *pending) bool {
+	if p.wanted == nil {
 		return false
 	}
-	delete(b.wanted, o.ID)
-	o.Attempt = max(o.Attempt, 1)
-	c := Claimed{o, w.post.Left, now, now}
-	b.asked[o.ID] = c
-	w.given <- c
+	p.asked = b.Now()
+	close(p.wanted)
+	p.wanted = nil
 	return true
-}
-
-// handParked passes parked posts to the askers who wait for them or are about to: only
-// an asker can tell the person why nothing is shown.
-func (b *Outbox) handParked(posts []string) {
-	now := b.Now()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	maps.DeleteFunc(b.parked, func(_ string, at time.Time) bool { return now.Sub(at) > askerWaits })
-	for _, id := range posts {
-		b.parked[id] = now
-		if w := b.wanted[id]; w != nil {
-			b.hand(w.post.OutboxPost, now)
-		}
-	}
 }
 
 // Settle stores that the asker has shown a post. Settling twice has no further effect.
 func (b *Outbox) Settle(ctx context.Context, p Post, r Receipt, owes ...Owes) error {
-	o, ok := b.given(p.ID)
-	if !ok {
-		o = Claimed{OutboxPost: match.OutboxPost{ID: p.ID, Game: p.Game, Where: p.Where, Kind: p.Kind, Seq: p.Seq}}
-	}
+	o := match.OutboxPost{ID: p.ID, Game: p.Game, Where: p.Where, Kind: p.Kind, Seq: p.Seq, Private: p.Private}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 	defer cancel()
 	defer b.Wake()
-	if err := b.settle(ctx, o.OutboxPost, r, p.Message, owes); err != nil {
+	if err := b.settle(ctx, o, r, p.Message, owes); err != nil {
+		b.letGo(o, true)
 		return err
 	}
 	b.tell(p.Kind, p.Where.Platform, b.Now(), p.At)
@@ -146,56 +116,54 @@ func (b *Outbox) Settle(ctx context.Context, p Post, r Receipt, owes ...Owes) er
 // Release takes back a post that the asker could not show, and those after it; why is
 // the error as Deliver would return it.
 func (b *Outbox) Release(ctx context.Context, p Post, why error) {
-	o, ok := b.given(p.ID)
-	if !ok {
-		return // its claim has run out
-	}
-	ctx = context.WithoutCancel(ctx)
-	if errors.Is(why, ErrTooLarge) && p.Scene != nil {
-		why = RetryAfter{} // the outbox shows it without its picture
-	}
-	b.delivered(ctx, o, p.At, "", nil, why)
+	o := match.OutboxPost{ID: p.ID, Game: p.Game, Where: p.Where}
 	b.mu.Lock()
-	var after []Claimed
-	for id, c := range b.asked {
-		if c.Lane() == o.Lane() && c.since.Equal(o.since) {
-			after = append(after, c)
-			delete(b.asked, id)
+	released := b.find(o)
+	if released == nil || released.asked.IsZero() {
+		b.mu.Unlock()
+		return // the outbox shows it
+	}
+	for _, q := range b.lane(o.Lane()).posts {
+		if q != released {
+			q.asked = time.Time{}
 		}
 	}
 	b.mu.Unlock()
-	b.letGo(ctx, after, 0)
+	if errors.Is(why, ErrTooLarge) && p.Scene != nil {
+		why = RetryAfter{} // the outbox shows it without its picture
+	}
+	b.delivered(context.WithoutCancel(ctx), released, p.At, "", nil, why)
+	b.letGo(o, false)
 	b.Wake()
 }
 
-// given ends the asker's hold on a post.
-func (b *Outbox) given(id string) (Claimed, bool) {
+// letGo ends the asker's hold on a post, which it may have sent.
+func (b *Outbox) letGo(o match.OutboxPost, sent bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	o, ok := b.asked[id]
-	delete(b.asked, id)
-	if ok && b.claims > 0 {
-		b.finished[id] = true
+	if p := b.find(o); p != nil {
+		if sent {
+			b.fail(p, b.Now().Add(retryAfter), true)
+		}
+		p.asked = time.Time{}
+		b.lane(o.Lane()).supersede()
 	}
-	return o, ok
 }
 
 // Give words the posts that the asker shows. The outbox later shows those that cannot be
 // worded now.
-func (b *Outbox) Give(ctx context.Context, own []Claimed) (posts []Post) {
+func (b *Outbox) Give(ctx context.Context, own []Pending) (posts []Post) {
 	for i, o := range own {
 		p, err := b.worded(ctx, o)
 		if errors.Is(err, ErrStale) {
-			b.given(o.ID)
-			b.delivered(ctx, o, p.At, "", nil, err)
+			b.failed(ctx, b.settle(ctx, o.OutboxPost, "", nil, nil), "pointless post not settled", "post", o.ID)
 			continue
 		}
 		if err != nil {
 			b.Log.Warn("post not shown with its answer, outbox will deliver it", "post", o.ID, "error", err)
 			for _, o := range own[i:] {
-				b.given(o.ID)
+				b.letGo(o.OutboxPost, false)
 			}
-			b.letGo(context.WithoutCancel(ctx), own[i:], 0)
 			b.Wake()
 			break
 		}

@@ -36,11 +36,9 @@ func (b *Outbox) rowsOf(where match.Room, game match.GameID, seq int, of string,
 	return rows
 }
 
-// settle stores that a post was shown, with the resulting changes of decorations.
+// settle stores that a post was shown, with the resulting changes of decorations, and
+// that the next post of its lane is being sent, if that comes at once.
 func (b *Outbox) settle(ctx context.Context, o match.OutboxPost, r Receipt, line *Message, owes []Owes) error {
-	if err := b.readDecorations(ctx); err != nil {
-		return err
-	}
 	rows := b.rowsOf(o.Where, o.Game, o.Seq, o.Kind, r, owes)
 	change := Decorations{Put: rows, Gone: b.takeGone()}
 	if o.Game != "" && !o.Private {
@@ -48,22 +46,29 @@ func (b *Outbox) settle(ctx context.Context, o match.OutboxPost, r Receipt, line
 		change.Changed = woken
 		change.Gone = append(change.Gone, dropped...)
 	}
-	err := b.Rows.Settle(ctx, o.ID, r, line, change)
+	next := b.following(o)
+	err := b.Rows.Settle(ctx, o.ID, r, line, change, next)
 	b.queue.Put(rows...) // after an error, too: they may have been stored
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		b.addGone(change.Gone...)
-	}
 	if len(rows)+len(change.Changed) > 0 {
 		wake(b.decorate)
+	}
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		b.addGone(change.Gone...)
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.remove(o)
+	if next != nil {
+		if p := b.find(*next); p != nil {
+			p.Tried = true
+		}
 	}
 	return err
 }
 
 // Owe stores decorations that follow no post, for the platform of where.
 func (b *Outbox) Owe(ctx context.Context, where match.Room, owes ...Owes) error {
-	if err := b.readDecorations(ctx); err != nil {
-		return err
-	}
 	rows := b.rowsOf(where, "", 0, "", "", owes)
 	b.queue.Put(rows...) // newer rows may come before these are stored
 	if err := b.Rows.Decorate(ctx, Decorations{Put: rows}); err != nil {
@@ -122,64 +127,37 @@ func (b *Outbox) storeGone(ctx context.Context) {
 	}
 }
 
-// readDecorations reads the decorations that earlier processes stored, once, before
-// others are added.
-func (b *Outbox) readDecorations(ctx context.Context) error {
-	b.reading <- struct{}{}
-	defer func() { <-b.reading }()
-	if b.read {
-		return nil
-	}
-	rows, err := b.Rows.Decorations(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		rows[i].Attempt = max(rows[i].Attempt, 1) // the process may have ended over it
-		if rows[i].Kind == Ending {               // nobody else answers what an earlier process put off
-			rows[i].NotBefore = time.Time{}
-		}
-	}
-	b.queue.Put(rows...)
-	b.read = true
-	return nil
-}
-
 // decorating does decorations until ctx is done; those under way then have until
 // finishing is done.
 func (b *Outbox) decorating(ctx, finishing context.Context, platforms []Platform) {
 	var wait sync.WaitGroup
 	defer b.storeGone(finishing)
 	defer wait.Wait()
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	for ctx.Err() == nil {
-		r, ok, again := b.queue.Next(b.Now())
-		if ok {
+	b.loop(ctx, b.decorate, func(now time.Time) time.Time {
+		for {
+			r, ok, again := b.queue.Next(b.Now())
+			if !ok {
+				tidy := b.tidy()
+				if !tidy.IsZero() && !now.Before(tidy) {
+					b.storeGone(finishing)
+					tidy = b.tidy()
+				}
+				return sooner(again, tidy)
+			}
 			wait.Go(func() {
 				defer wake(b.decorate)
 				b.decorateOne(finishing, platforms, r)
 			})
-			continue
 		}
-		now, tidy := b.Now(), b.tidy()
-		if !tidy.IsZero() && !now.Before(tidy) {
-			b.storeGone(finishing)
-			tidy = b.tidy()
-		}
-		pause := time.Hour
-		for _, t := range []time.Time{again, tidy} {
-			if !t.IsZero() {
-				pause = min(pause, max(t.Sub(now), time.Millisecond))
-			}
-		}
-		timer.Reset(pause)
-		select {
-		case <-ctx.Done():
-		case <-b.decorate:
-		case <-timer.C:
-		}
+	})
+}
+
+// sooner returns the earlier of two times, of which zero is never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
 	}
+	return a
 }
 
 // decorateDue does the decorations that are due, one after another, and returns how
@@ -235,7 +213,7 @@ func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 		later(retryAfter, false) // the program ends, or it takes too long
 	case errors.As(err, &wait):
 		if wait.Account {
-			b.hold(r.Platform, wait.Wait)
+			b.queue.accounts.of(r.Platform).hold(now, wait.Wait)
 		}
 		later(wait.Wait, false)
 	case err == nil, errors.Is(err, ErrStale), errors.Is(err, ErrGone), errors.Is(err, ErrNotFound), errors.Is(err, ErrRefused),

@@ -22,24 +22,10 @@ type disk struct {
 // A stored post is a row of the disk.
 type stored struct {
 	match.OutboxPost
-	state string // waiting, shown, superseded, parked or refused
-	due   time.Time
-	why   string
+	state State
 }
 
-func (o *stored) waits() bool     { return o.state == "waiting" }
-func (o *stored) neverSent() bool { return o.Attempt == 0 || o.why == "unsent" }
-
-// opened makes posts due at once whose claims the process before held.
-func (d *disk) opened() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, o := range d.posts {
-		if o.waits() && o.Attempt > 0 {
-			o.due = time.Time{}
-		}
-	}
-}
+func (o *stored) waits() bool { return o.state == Waiting }
 
 // first reports whether no older post of the lane of o waits.
 func (d *disk) first(o *stored) bool {
@@ -47,7 +33,10 @@ func (d *disk) first(o *stored) bool {
 }
 
 // change makes a change of the disk, as one step.
-func (p *process) change(what string, do func(d *disk) error) error {
+func (p *process) change(ctx context.Context, what string, do func(d *disk) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	return p.step(what, func() error {
 		p.disk.mu.Lock()
 		defer p.disk.mu.Unlock()
@@ -55,105 +44,50 @@ func (p *process) change(what string, do func(d *disk) error) error {
 	})
 }
 
-// each changes the post with an id, if it waits under the claim of that attempt.
-func (d *disk) each(id string, attempt int, change func(*stored)) error {
-	for _, o := range d.posts {
-		if o.ID == id && o.waits() && o.Attempt == attempt {
-			change(o)
-		}
-	}
-	return nil
-}
-
 var errAgain = errors.New("asked before")
 
 // Commit stores the posts of a step.
-func (p *process) Commit(step *match.Step) error {
-	return p.change("commit "+step.Request, func(d *disk) error {
+func (p *process) Commit(ctx context.Context, step *match.Step) error {
+	return p.change(ctx, "commit "+step.Request, func(d *disk) error {
 		if d.requests[step.Request] {
 			return errAgain
 		}
 		d.requests[step.Request] = true
 		mine := true
 		for i := range step.Posts {
-			o := &stored{OutboxPost: step.Posts[i], state: "waiting", due: step.At}
+			o := &stored{OutboxPost: step.Posts[i], state: Waiting}
+			o.N = len(d.posts)
 			d.posts = append(d.posts, o)
+			o.Tried = d.first(o) || i > 0 && mine && step.Posts[i-1].Tried
 			mine = mine && o.For == match.Asker
-			if o.For != "" && (d.first(o) || i > 0 && mine && step.Posts[i-1].Attempt == 1) {
-				o.Attempt, o.why, o.due = 1, "clean", step.Claim
-			}
-			o.Unsent = true
-			step.Posts[i].Attempt, step.Posts[i].Unsent = o.Attempt, true
+			step.Posts[i].N, step.Posts[i].Tried = o.N, o.Tried
 		}
 		return nil
 	})
 }
 
-func (p *process) Claim(_ context.Context, now, until time.Time, except ...string) (claimed []match.OutboxPost, err error) {
-	p.disk.mu.Lock()
-	some := slices.ContainsFunc(p.disk.posts, func(o *stored) bool { return o.waits() && !now.Before(o.due) })
-	p.disk.mu.Unlock()
-	if !some {
-		return nil, nil
-	}
-	err = p.change("claim", func(d *disk) error {
-		if slices.Contains(except, "chat") {
-			return nil
-		}
-		for i, o := range d.posts {
-			newer := func(n *stored) bool { return n.waits() && n.Lane() == o.Lane() && n.Kind == o.Kind }
-			if o.waits() && o.Kind == match.Show && !now.Before(o.due) && o.neverSent() && slices.ContainsFunc(d.posts[i+1:], newer) {
-				o.state = "superseded"
-			}
-		}
+func (p *process) Waiting(ctx context.Context) (posts []match.OutboxPost, err error) {
+	err = p.change(ctx, "read posts", func(d *disk) error {
 		for _, o := range d.posts {
-			if o.waits() && !now.Before(o.due) && d.first(o) {
-				o.Unsent, o.why = o.neverSent(), map[bool]string{true: "clean"}[o.neverSent()]
-				o.Attempt++
-				o.due = until
-				claimed = append(claimed, o.OutboxPost)
+			if o.waits() {
+				o := o.OutboxPost
+				o.For = ""
+				posts = append(posts, o)
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return claimed, nil
+	return posts, err
 }
 
-func (p *process) Renew(_ context.Context, posts []match.OutboxPost, until time.Time) error {
-	return p.change("renew", func(d *disk) error {
-		for _, o := range posts {
-			d.each(o.ID, o.Attempt, func(o *stored) { o.due = until })
-		}
-		return nil
-	})
-}
-
-func (p *process) Later(_ context.Context, post string, attempt int, until time.Time, unsent bool) error {
-	return p.change("later "+post, func(d *disk) error {
-		return d.each(post, attempt, func(o *stored) {
-			o.due = until
-			if o.why = ""; unsent && o.Unsent {
-				o.why = "unsent"
-			}
-		})
-	})
-}
-
-func (p *process) Refuse(_ context.Context, post string, attempt int, why string) error {
-	return p.change("refuse "+post, func(d *disk) error {
-		return d.each(post, attempt, func(o *stored) { o.state, o.why = "refused", why })
-	})
-}
-
-func (p *process) Settle(_ context.Context, post string, _ Receipt, _ *Message, c Decorations) error {
-	return p.change("settle "+post, func(d *disk) error {
-		d.decorate(c)
+func (p *process) Change(ctx context.Context, c match.OutboxPost, is State, _ string) error {
+	return p.change(ctx, "change "+c.ID, func(d *disk) error {
 		for _, o := range d.posts {
-			if o.ID == post {
-				o.state = "shown"
+			if o.ID == c.ID && (o.waits() || o.state == Parked) {
+				if o.Attempt, o.Tried, o.Due = c.Attempt, c.Tried, c.Due; is != Waiting {
+					o.state = is
+				}
+				d.supersede(o)
 				return nil
 			}
 		}
@@ -161,8 +95,34 @@ func (p *process) Settle(_ context.Context, post string, _ Receipt, _ *Message, 
 	})
 }
 
-func (p *process) Decorate(_ context.Context, c Decorations) error {
-	return p.change("decorate", func(d *disk) error {
+// supersede ends the waiting of older boards if a newer one is tried.
+func (d *disk) supersede(by *stored) {
+	for _, o := range d.posts {
+		if o.waits() && by.Tried && o.Kind == match.Show && by.Kind == o.Kind && o.Lane() == by.Lane() && o.N < by.N {
+			o.state = Superseded
+		}
+	}
+}
+
+func (p *process) Settle(ctx context.Context, post string, _ Receipt, _ *Message, c Decorations, next *match.OutboxPost) error {
+	return p.change(ctx, "settle "+post, func(d *disk) error {
+		d.decorate(c)
+		found := ErrNotFound
+		for _, o := range d.posts {
+			if o.ID == post {
+				o.state, found = Shown, nil
+			}
+			if next != nil && o.ID == next.ID && o.waits() {
+				o.Tried = true
+				d.supersede(o)
+			}
+		}
+		return found
+	})
+}
+
+func (p *process) Decorate(ctx context.Context, c Decorations) error {
+	return p.change(ctx, "decorate", func(d *disk) error {
 		d.decorate(c)
 		return nil
 	})
@@ -186,8 +146,8 @@ func (d *disk) decorate(c Decorations) {
 	}
 }
 
-func (p *process) Decorations(context.Context) (rows []Row, err error) {
-	err = p.change("read decorations", func(d *disk) error {
+func (p *process) Decorations(ctx context.Context) (rows []Row, err error) {
+	err = p.change(ctx, "read decorations", func(d *disk) error {
 		for _, r := range d.decorations {
 			rows = append(rows, r)
 		}
@@ -196,11 +156,11 @@ func (p *process) Decorations(context.Context) (rows []Row, err error) {
 	return rows, err
 }
 
-func (p *process) Park(_ context.Context, where match.Room, game match.GameID, why string) (parked []string, first bool, err error) {
-	err = p.change("park", func(d *disk) error {
+func (p *process) Park(ctx context.Context, where match.Room, game match.GameID, _ string) (parked []string, first bool, err error) {
+	err = p.change(ctx, "park", func(d *disk) error {
 		for _, o := range d.posts {
 			if o.waits() && o.Where.Channel == where.Channel && (game == "" || o.Game == game) {
-				o.state, o.why = "parked", why
+				o.state = Parked
 				parked = append(parked, o.ID)
 			}
 		}
@@ -216,11 +176,11 @@ func (p *process) Park(_ context.Context, where match.Room, game match.GameID, w
 func (p *process) unpark() {
 	p.disk.mu.Lock()
 	for i, o := range p.disk.posts {
-		newer := func(n *stored) bool { return n.state == "shown" && n.Lane() == o.Lane() }
-		if o.state == "parked" && !slices.ContainsFunc(p.disk.posts[i:], newer) {
-			o.state, o.due, o.why = "waiting", time.Now(), "unsent"
+		newer := func(n *stored) bool { return n.state == Shown && n.Lane() == o.Lane() }
+		if o.state == Parked && !slices.ContainsFunc(p.disk.posts[i:], newer) {
+			o.state, o.Due = Waiting, time.Now()
 		}
 	}
 	p.disk.mu.Unlock()
-	p.out.Wake()
+	p.out.Reread()
 }

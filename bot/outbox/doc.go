@@ -4,26 +4,40 @@
 // is sent. It has no other source of time, and does no I/O of its own.
 //
 // The posts of a lane, which is a game in a channel, are shown one after another; lanes
-// do not wait for one another. A post is shown under a claim, which lasts for a while
-// and is renewed. The outbox holds it, or the asker: the adapter that made a request and
-// shows the resulting posts itself, because it can do that in a better way
-// ([Outbox.Take], [Outbox.Settle], [Outbox.Release]).
+// do not wait for one another. One process has the connection to a platform and shows its
+// posts. The outbox does that, or the asker: the adapter that made a request and shows the
+// resulting posts itself, because it can do that in a better way ([Outbox.Settle],
+// [Outbox.Release]).
 //
 // # From a commit to a message
 //
-// Before a step is stored, [Outbox.Assign] decides who would show each of its posts. The
-// commit claims those that are first in their lane. Afterwards [Outbox.Take] distributes
-// them:
+// [Outbox.Commit] stores a step, by a function of the caller, and puts its posts into
+// their lanes:
 //
-//   - The asker's posts are worded ([Outbox.Give]) and returned with the answer. The
-//     asker shows each and settles it, or releases it if it cannot show it.
-//   - Other claimed posts join their lane, which one goroutine delivers, a post at a time.
-//   - The rest wait in the store for claim, which Run calls whenever it is woken, and
-//     every two seconds.
+//   - The asker's posts, if they are first in their lane, are worded ([Outbox.Give]) and
+//     returned with the answer. The asker shows each and settles it, or releases it if it
+//     cannot show it.
+//   - Run sends the others. Next chooses the first post of each lane, deliver words it and
+//     calls the platform, and delivered stores the outcome: the receipt and new
+//     decorations, when to try again, that the platform refuses the post, or that its room
+//     is parked.
 //
-// Deliver words a post and calls the platform; delivered stores the outcome: the receipt
-// and new decorations, a later time for another attempt, that the outbox gives the post
-// up, or that its room is parked.
+// # The store is the truth
+//
+// A stored post is waiting, shown, superseded, refused or parked. The lanes hold the
+// waiting ones in memory. They are read at the start, and again when others may wait
+// ([Outbox.Reread]): after posts were unparked, after a commit whose outcome is unknown,
+// or when a post comes into its lane before an older one that is stored.
+//
+// A waiting post is tried while it may have been sent; nothing is sent before that is
+// stored. The commit stores it of the first post of a lane, the settling of a post of the
+// next one, and otherwise mark does, just before the post is sent. It is cleared when the
+// platform surely took nothing.
+//
+// Before it sends a post again, the platform looks for the message (Post.Attempt,
+// Post.Unsent) if an attempt ended without a clear outcome, or if the post was tried when
+// it was read at the start. Boards and statuses that have not been sent are superseded as
+// soon as a newer one waits; this is stored when that one is tried.
 //
 // # Decorations
 //

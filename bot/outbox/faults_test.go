@@ -17,50 +17,50 @@ import (
 func TestFaults(t *testing.T) {
 	for _, c := range []struct{ fates, outbox, asker string }{
 		{"", "n1@0.3 b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3", ""},
-		{"n1: slow", "n1@70 b3@70.3 n2@70.6 o1@0.3 o2@4.3", "n1@66.3 b3@66.6 n2@66.9 o1@0.3 o2@4.3"},
-		{"n1: slower", "n1@100.3 b3@100.6 n2@100.9 o1@0.3 o2@4.3", "n1@66.3 b3@66.6 n2@66.9 o1@0.3 o2@4.3"},
+		{"n1: slow", "n1@70 b3@70.3 n2@70.6 o1@0.3 o2@4.3", "n1@65.3 b3@65.6 n2@65.9 o1@0.3 o2@4.3"},
+		{"n1: slower", "n1@80.3 b3@80.6 n2@80.9 o1@0.3 o2@4.3", "n1@65.3 b3@65.6 n2@65.9 o1@0.3 o2@4.3"},
 		{"n1: last moment", "n1@75 b3@75.3 n2@75.6 o1@0.3 o2@4.3", "n1@60 b1@60.3 b3@60.6 n2@60.9 o1@0.3 o2@4.3"},
-		{"n1: fails", "n1@6.3 b3@6.6 n2@6.9 o1@0.3 o2@4.3", ""},
-		{"n1: lost", "n1@0.3 b3@6.6 n2@6.9 o1@0.3 o2@4.3", ""},
-		{"n1: unclear", "n1@6.3 b3@6.6 n2@6.9 o1@0.3 o2@4.3", ""},
-		{"n1: sent and unclear", "n1@0.3 b3@6.6 n2@6.9 o1@0.3 o2@4.3", ""},
-		{"n1: limited", "n1@22.3 b3@22.6 n2@22.9 o1@0.3 o2@4.3", ""},
-		{"n1: limited, limited", "n1@44.3 b3@44.6 n2@44.9 o1@0.3 o2@4.3", ""},
+		{"n1: fails", "n1@5.6 b3@5.9 n2@6.2 o1@0.3 o2@4.3", ""},
+		{"n1: lost", "n1@0.3 b3@5.9 n2@6.2 o1@0.3 o2@4.3", ""},
+		{"n1: unclear", "n1@5.6 b3@5.9 n2@6.2 o1@0.3 o2@4.3", ""},
+		{"n1: sent and unclear", "n1@0.3 b3@5.9 n2@6.2 o1@0.3 o2@4.3", ""},
+		{"n1: limited", "n1@20.6 b3@20.9 n2@21.2 o1@0.3 o2@4.3", ""},
+		{"n1: limited, limited", "n1@40.9 b3@41.2 n2@41.5 o1@0.3 o2@4.3", ""},
 		{"n1: held", "n1@20.6 b3@21.2 n2@21.5 o1@0.3 o2@20.9", ""},
-		{"n1: held, held", "n1@40.9 b3@41.5 n2@41.8 o1@0.3 o2@41.2", ""},
-		{"n1: lost, held", "n1@0.3 b3@26.9 n2@27.2 o1@0.3 o2@4.3", ""},
-		{"n1: refused", "n1@6.3 b3@6.6 n2@6.9 o1@0.3 o2@4.3", ""},
-		{"n1: refused, refused, refused", "b3@18.6 n2@18.9 o1@0.3 o2@4.3 n1 refused", ""},
+		{"n1: held, held", "n1@40.9 b3@41.5 n2@41.8 o1@0.3 o2@41.2", "n1@41.2 b3@41.5 n2@41.8 o1@0.3 o2@40.9"},
+		{"n1: lost, held", "n1@0.3 b3@26.2 n2@26.5 o1@0.3 o2@4.3", ""},
+		{"n1: refused", "n1@5.6 b3@5.9 n2@6.2 o1@0.3 o2@4.3", ""},
+		{"n1: refused, refused, refused", "b3@16.2 n2@16.5 o1@0.3 o2@4.3 n1 refused", ""},
 		{"n1: forbidden", "b2@0.7 b3@1 n2@2.3 o1@0.3 o2@4.3 n1 parked b1 parked", ""},
 		{"n1: gone, forbidden", "b2@0.7 b3@1 n2@2.3 o1@0.3 o2@4.3 n1 parked b1 parked", ""},
 		{"n1: thread gone", "b2@0.7 b3@1 n2@2.3 o1@0.3 o2@4.3 n1 parked b1 parked", ""},
 		{"n1: too large", "b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3", ""},
-		{"n1: panics", "n1@6.3 b3@6.6 n2@6.9 o1@0.3 o2@4.3", ""},
-		{"n1: panics, panics, panics", "b3@18.6 n2@18.9 o1@0.3 o2@4.3 n1 refused", ""},
-		{"n1: sent and panics", "n1@0.3 b3@6.6 n2@6.9 o1@0.3 o2@4.3", ""},
+		{"n1: panics", "n1@5.6 b3@5.9 n2@6.2 o1@0.3 o2@4.3", ""},
+		{"n1: panics, panics, panics", "b3@16.2 n2@16.5 o1@0.3 o2@4.3 n1 refused", ""},
+		{"n1: sent and panics", "n1@0.3 b3@5.9 n2@6.2 o1@0.3 o2@4.3", ""},
 		{"word n1: stale", "b1@0.3 b2@0.7 b3@1 n2@2.3 o1@0.3 o2@4.3", ""},
-		{"word n1: fails", "n1@6.3 b3@6.6 n2@6.9 o1@0.3 o2@4.3", "n1@0.3 b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3"},
-		{"b1: slow", "n1@0.3 b1@70.3 b3@70.6 n2@70.9 o1@0.3 o2@4.3", "n1@0.3 b1@66.3 b3@66.6 n2@66.9 o1@0.3 o2@4.3"},
-		{"b1: slower", "n1@0.3 b1@102.3 b3@102.6 n2@102.9 o1@0.3 o2@4.3", "n1@0.3 b1@66.3 b3@66.6 n2@66.9 o1@0.3 o2@4.3"},
-		{"b1: fails", "n1@0.3 b1@6.3 b3@6.6 n2@6.9 o1@0.3 o2@4.3", ""},
-		{"b1: lost", "n1@0.3 b1@0.6 b3@6.6 n2@6.9 o1@0.3 o2@4.3", ""},
-		{"b1: sent and unclear", "n1@0.3 b1@0.6 b3@6.6 n2@6.9 o1@0.3 o2@4.3", ""},
-		{"b1: limited", "n1@0.3 b3@22.3 n2@22.6 o1@0.3 o2@4.3", ""},
+		{"word n1: fails", "n1@5.3 b3@5.6 n2@5.9 o1@0.3 o2@4.3", "n1@0.3 b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3"},
+		{"b1: slow", "n1@0.3 b1@70.3 b3@70.6 n2@70.9 o1@0.3 o2@4.3", "n1@0.3 b1@65.6 b3@65.9 n2@66.2 o1@0.3 o2@4.3"},
+		{"b1: slower", "n1@0.3 b1@80.6 b3@80.9 n2@81.2 o1@0.3 o2@4.3", "n1@0.3 b1@65.6 b3@65.9 n2@66.2 o1@0.3 o2@4.3"},
+		{"b1: fails", "n1@0.3 b1@5.9 b3@6.2 n2@6.5 o1@0.3 o2@4.3", ""},
+		{"b1: lost", "n1@0.3 b1@0.6 b3@6.2 n2@6.5 o1@0.3 o2@4.3", ""},
+		{"b1: sent and unclear", "n1@0.3 b1@0.6 b3@6.2 n2@6.5 o1@0.3 o2@4.3", ""},
+		{"b1: limited", "n1@0.3 b3@20.9 n2@21.2 o1@0.3 o2@4.3", ""},
 		{"b1: held", "n1@0.3 b3@20.9 n2@21.5 o1@0.3 o2@21.2", ""},
-		{"b1: lost, limited", "n1@0.3 b1@0.6 b3@28.6 n2@28.9 o1@0.3 o2@4.3", ""},
-		{"b1: refused, refused, refused", "n1@0.3 b3@18.6 n2@18.9 o1@0.3 o2@4.3 b1 refused", ""},
-		{"b1: forbidden", "n1@0.3 n2@2.3 o1@0.3 o2@4.3 b1 parked b3 parked", "n1@0.3 b3@0.9 n2@2.3 o1@0.3 o2@4.3 b1 parked"},
-		{"b1: thread gone", "n1@0.3 n2@2.3 o1@0.3 o2@4.3 b1 parked b3 parked", "n1@0.3 b3@0.9 n2@2.3 o1@0.3 o2@4.3 b1 parked"},
+		{"b1: lost, limited", "n1@0.3 b1@0.6 b3@26.5 n2@26.8 o1@0.3 o2@4.3", ""},
+		{"b1: refused, refused, refused", "n1@0.3 b3@16.5 n2@16.8 o1@0.3 o2@4.3 b1 refused", ""},
+		{"b1: forbidden", "n1@0.3 n2@2.3 o1@0.3 o2@4.3 b1 parked b2 parked b3 parked", "n1@0.3 b3@0.9 n2@2.3 o1@0.3 o2@4.3 b1 parked b2 parked"},
+		{"b1: thread gone", "n1@0.3 n2@2.3 o1@0.3 o2@4.3 b1 parked b2 parked b3 parked", "n1@0.3 b3@0.9 n2@2.3 o1@0.3 o2@4.3 b1 parked b2 parked"},
 		{"b1: too large", "n1@0.3 b1@0.9 b3@1.2 n2@2.3 o1@0.3 o2@4.3", "n1@0.3 b3@0.9 n2@2.3 o1@0.3 o2@4.3"},
 		{"b1: too large, too large", "n1@0.3 b3@1.2 n2@2.3 o1@0.3 o2@4.3", "n1@0.3 b3@0.9 n2@2.3 o1@0.3 o2@4.3"},
 		{"word b1: stale", "n1@0.3 b2@0.7 b3@1 n2@2.3 o1@0.3 o2@4.3", ""},
-		{"header: fails, held", "n1@0.3 b1@0.6 b3@0.9 n2@21.45 o1@0.3 o2@21.15", "n1@0.3 b1@0.6 b3@0.9 n2@21.15 o1@0.3 o2@21.45"},
+		{"header: fails, held", "n1@0.3 b1@0.6 b3@0.9 n2@21.2 o1@0.3 o2@20.9", "n1@0.3 b1@0.6 b3@0.9 n2@20.9 o1@0.3 o2@21.2"},
 		{"header: gone", "n1@0.3 b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3", ""},
 		{"header: limited, panics", "n1@0.3 b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3", ""},
 		{"clear: lost, refused", "n1@0.3 b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3", ""},
 		{"clear: panics, panics, panics", "n1@0.3 b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3", ""},
 		{"attach: fails, sent and panics", "n1@0.3 b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3", ""},
-		{"attach: held, limited", "n1@0.3 b1@0.6 b3@21.15 n2@21.45 o1@0.3 o2@20.85", "n1@0.3 b1@0.6 b3@20.85 n2@21.45 o1@0.3 o2@21.15"},
+		{"attach: held, limited", "n1@0.3 b1@0.6 b3@20.9 n2@21.2 o1@0.3 o2@20.6", "n1@0.3 b1@0.6 b3@20.6 n2@21.2 o1@0.3 o2@20.9"},
 	} {
 		for _, asker := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/asker %v", c.fates, asker), func(t *testing.T) {
@@ -156,9 +156,9 @@ func TestAskerWaits(t *testing.T) {
 				began := time.Now()
 				step := &match.Step{Request: request, At: time.Now(), Posts: []match.OutboxPost{
 					{ID: "n" + request, Game: "g", Where: match.Room{Platform: "chat", Channel: "club"}, Kind: match.Notice, Seq: int(request[0]), For: match.Asker}}}
-				w.process.out.Assign(step)
-				must(t, w.process.Commit(step))
-				return w.process.out.Give(context.Background(), w.process.out.Take(context.Background(), step, nil)), time.Since(began)
+				own, err := w.process.out.Commit(context.Background(), step, func() (any, error) { return nil, w.process.Commit(context.Background(), step) })
+				must(t, err)
+				return w.process.out.Give(context.Background(), own), time.Since(began)
 			}
 			first, _ := take("1")
 			time.AfterFunc(takes, func() { must(t, w.process.out.Settle(context.Background(), first[0], "m1")) })
@@ -169,6 +169,7 @@ func TestAskerWaits(t *testing.T) {
 				must(t, w.process.out.Settle(context.Background(), second[0], "m2"))
 			}
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			if shown := len(w.shown) > 0; got != want || shown != (want[0] == 'o') {
 				t.Errorf("%s, not %s; shown by the outbox: %v", got, want, shown)
 			}
@@ -181,6 +182,7 @@ func TestAskerWaits(t *testing.T) {
 func TestPutOffUntilARestart(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start()
+		synctest.Wait()
 		where := match.Room{Platform: "chat", Channel: "club"}
 		owe := func(key string) {
 			must(t, w.process.out.Owe(context.Background(), where, Owes{Kind: Ending, Key: key, NotBefore: time.Now().Add(14 * time.Minute)}))
@@ -189,14 +191,138 @@ func TestPutOffUntilARestart(t *testing.T) {
 		w.process.out.Done("chat", Ending, "answered")
 		owe("thinking")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		before := w.tries[Ending]
 		w.process.stop()
 		w.start()
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if after := w.tries[Ending]; before != 0 || after != 1 {
 			t.Errorf("tried %d times before the restart and %d times in all", before, after)
 		}
 	})
+}
+
+// notice and board make posts of the game g.
+func notice(id string, seq int) match.OutboxPost {
+	return match.OutboxPost{ID: id, Game: "g", Where: match.Room{Platform: "chat", Channel: "club"}, Kind: match.Notice, Seq: seq}
+}
+
+func board(id string, seq int) match.OutboxPost {
+	o := notice(id, seq)
+	o.Kind = match.Show
+	return o
+}
+
+// The store is written to only when a step is stored and when a post was shown, unless
+// decorations change.
+func TestWrites(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var calls []string
+		w.at = func(_ int, what string) (string, string) {
+			if !strings.HasPrefix(what, "show ") && what != "decorate" {
+				calls = append(calls, what)
+			}
+			return "", ""
+		}
+		w.play(slices.DeleteFunc(slices.Clone(aGame), func(p plan) bool { return p.game == "h" }))
+		if got, want := strings.Join(calls, ", "), "read decorations, read posts, commit 0, settle n1, commit 1, commit 2, settle b1, settle b3, "+
+			"commit 3, settle n2, read posts"; got != want {
+			t.Errorf("%s\nnot\n%s", got, want)
+		}
+	})
+}
+
+// Two steps of a game are stored one after the other, but the outbox learns of the second
+// one first: their posts come in their order. It may also read posts from the store
+// before it learns that they were stored: they come once.
+func TestStoredBeforeKnown(t *testing.T) {
+	for _, read := range []bool{false, true} {
+		for _, asker := range []string{"", match.Asker} {
+			inWorld(t, func(w *world) {
+				w.start()
+				synctest.Wait()
+				step := func(request string, store func(), o match.OutboxPost) []Pending {
+					s := &match.Step{Request: request, At: time.Now(), Posts: []match.OutboxPost{o}}
+					own, err := w.process.out.Commit(context.Background(), s, func() (any, error) {
+						must(t, w.process.Commit(context.Background(), s))
+						store()
+						return nil, nil
+					})
+					must(t, err)
+					return own
+				}
+				first := notice("n1", 1)
+				first.For = asker
+				own := step("1", func() {
+					if read {
+						w.process.out.Reread()
+						time.Sleep(100 * time.Millisecond)
+					}
+					go step("2", func() {}, notice("n2", 2))
+					time.Sleep(100 * time.Millisecond)
+				}, first)
+				if len(own) > 0 {
+					t.Errorf("the asker shows %s, which the outbox is showing", own[0].ID)
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if got := w.stands(); got != "n1@0.3 n2@0.6" || w.tries["n1"]+w.tries["n2"] != 2 {
+					t.Errorf("read %v, asker %q: %s, %v", read, asker, got, w.tries)
+				}
+			})
+		}
+	}
+}
+
+// A slowReader gets the posts that wait only after a second.
+type slowReader struct{ *process }
+
+func (r slowReader) Waiting(ctx context.Context) ([]match.OutboxPost, error) {
+	posts, err := r.process.Waiting(ctx)
+	time.Sleep(time.Second)
+	return posts, err
+}
+
+// A post that was shown while the posts that wait were read is not shown again. One whose
+// next attempt is a year away, by a clock that was ahead, comes after an hour.
+func TestRead(t *testing.T) {
+	inWorld(t, func(w *world) {
+		late := board("b0", 1)
+		late.Game, late.Attempt, late.Due = "h", 1, time.Now().AddDate(1, 0, 0)
+		w.disk.posts = []*stored{{late, Waiting}}
+		w.start()
+		synctest.Wait()
+		w.process.out.Rows = slowReader{w.process}
+		s := &match.Step{Request: "1", At: time.Now(), Posts: []match.OutboxPost{notice("n1", 1)}}
+		_, err := w.process.out.Commit(context.Background(), s, func() (any, error) { return nil, w.process.Commit(context.Background(), s) })
+		must(t, err)
+		synctest.Wait()
+		w.process.out.Reread()
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if got := w.stands(); got != "n1@0.3 b0@3601" || w.tries["n1"] != 1 {
+			t.Errorf("%s, n1 sent %d times", got, w.tries["n1"])
+		}
+	})
+}
+
+// A board that only some may see supersedes none.
+func TestSupersede(t *testing.T) {
+	b := New(Config{Now: time.Now})
+	private := board("b3", 3)
+	private.Private = true
+	for n, o := range []match.OutboxPost{board("b1", 1), board("b2", 2), notice("n1", 2), private} {
+		o.N = n
+		b.put(&pending{Pending: Pending{OutboxPost: o}})
+	}
+	var left []string
+	for _, p := range b.lanes[private.Lane()].posts {
+		left = append(left, p.ID)
+	}
+	if got := fmt.Sprint(left); got != "[b2 n1 b3]" {
+		t.Errorf("left are %s", got)
+	}
 }
 
 func must(t *testing.T, err error) {

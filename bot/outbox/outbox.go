@@ -3,7 +3,9 @@ package outbox
 import (
 	"context"
 	"log/slog"
+	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -38,39 +40,43 @@ type Limited interface {
 
 // Rows stores posts and decorations. Its methods may be called concurrently.
 type Rows interface {
-	// Claim returns the posts to deliver now: of each game and channel the oldest
-	// that is neither settled nor parked, if it is due. It does not return them again
-	// before until. It never returns a show or status that a newer one of the same game
-	// and channel supersedes, nor posts of the platforms in except.
-	Claim(ctx context.Context, now, until time.Time, except ...string) ([]match.OutboxPost, error)
-	// Renew extends claims that have not ended to a later time.
-	Renew(ctx context.Context, posts []match.OutboxPost, until time.Time) error
-	// Settle stores that a post was shown, and the resulting changes of decorations. If
-	// the post is a line of a room's log, Settle appends that, and its N is the receipt.
-	// Settling twice has no further effect.
-	Settle(ctx context.Context, post string, r Receipt, line *Message, c Decorations) error
+	// Waiting returns the posts that wait, those of each lane in their order.
+	Waiting(ctx context.Context) ([]match.OutboxPost, error)
+	// Change stores the state of a post that waits, why it is that, and its Attempt, Tried
+	// and Due. If it is tried, older posts of its lane that it supersedes wait no longer. The
+	// error is ErrNotFound if it does not wait any more, and is not parked.
+	Change(ctx context.Context, o match.OutboxPost, is State, why string) error
+	// Settle stores that a post was shown, and the resulting changes of decorations; and
+	// also that another one is tried, if next is not nil. If the post is a line of a room's
+	// log, Settle appends that, and its N is the receipt. Settling twice has no further effect.
+	Settle(ctx context.Context, post string, r Receipt, line *Message, c Decorations, next *match.OutboxPost) error
 	// Decorate stores changes of decorations. Storing them twice has no further effect.
 	Decorate(ctx context.Context, c Decorations) error
 	// Decorations returns all decorations that wait, the oldest first.
 	Decorations(ctx context.Context) ([]Row, error)
-	// Later postpones a post, and with it the others of its game in that channel, if the
-	// claim of that attempt still holds. Unsent means that the post was not sent under
-	// this claim, so that a newer board may supersede it.
-	Later(ctx context.Context, post string, attempt int, until time.Time, unsent bool) error
-	// Refuse gives up a post that cannot be shown, so that later ones can be, if the
-	// claim of that attempt still holds.
-	Refuse(ctx context.Context, post string, attempt int, why string) error
-	// Park pauses the pending posts of a room that cannot be reached, or only those of a
+	// Park pauses the waiting posts of a room that cannot be reached, or only those of a
 	// game there. It returns their ids and reports whether this is the first time.
 	Park(ctx context.Context, where match.Room, game match.GameID, why string) (parked []string, first bool, err error)
 }
+
+// A State is that of a stored post.
+type State string
+
+// The states of posts.
+const (
+	Waiting    State = "waiting"
+	Shown      State = "settled"
+	Superseded State = "superseded" // never shown, because a newer post says the same and more
+	Refused    State = "refused"    // never shown, because the platform refuses it
+	Parked     State = "parked"     // not shown until its room is in reach again
+)
 
 // Config configures an Outbox.
 type Config struct {
 	Rows Rows
 	// Word words a post, and Decoration a decoration, just before it is sent. Their error
 	// is ErrStale if the post or decoration has become pointless.
-	Word       func(context.Context, Claimed) (Post, error)
+	Word       func(context.Context, Pending) (Post, error)
 	Decoration func(context.Context, Row) (Post, error)
 	Now        func() time.Time
 	Log        *slog.Logger
@@ -84,17 +90,16 @@ type Config struct {
 const lanes = 32
 
 const (
-	claimFor   = 30 * time.Second // how long a claim lasts
 	retryAfter = 5 * time.Second  // after an error that says nothing better; twice as long after the next,
 	retryMost  = 30 * time.Second // but no longer than this
 	maxTries   = 3                // of a post that is refused or causes a panic
 	deliverFor = 75 * time.Second // for one post: pictures go up slow lines
 	finishIn   = 8 * time.Second  // once the program has been told to stop
 	settleFor  = 5 * time.Second  // to store that a post was shown
-	renewEvery = 10 * time.Second // claims that are in use
+	maxLanes   = 1000             // remembered, although nothing waits in them
 	askerWaits = time.Second      // for older posts of its lane
-	againAfter = time.Second      // until a post is claimed again whose delivery was just ending
-	maxTurns   = 10_000           // lanes whose last turn is remembered
+	longest    = time.Hour        // that a post waits for its next attempt after a restart
+	readAgain  = 2 * time.Second  // the posts that wait, if that failed
 )
 
 // An Outbox delivers stored posts and does decorations. Its methods may be called
@@ -104,24 +109,16 @@ type Outbox struct {
 	queue    *queue // of decorations
 	wake     chan struct{}
 	decorate chan struct{} // wakes what does decorations
-	reading  chan struct{} // guards read: holds a value while stored decorations are read
-	read     bool
-	delivery sync.Mutex // one call of Deliver at a time
+	known    bool          // Open has read the decorations
+	running  atomic.Bool   // Run sends posts
+	delivery sync.Mutex    // one call of Deliver at a time
 
-	mu       sync.Mutex
-	underway map[match.Lane][]Claimed // claimed and not yet shown
-	asked    map[string]Claimed       // by id: those that their askers show
-	wanted   map[string]*wanted       // by id: those that an asker waits for
-	parked   map[string]time.Time     // by id: posts that were parked a moment ago
-	turns    map[match.Lane]time.Time // when a post of the lane was last sent
-	writing  map[string]chan struct{} // a place for each lane that is delivered, by platform
-	narrow   map[string]chan struct{} // by platform: holds a value while its one post is sent
-	running  bool                     // Run is claiming posts
-	start    func(match.Lane)         // starts to deliver a lane; nil while Run does not deliver
-	claims   int                      // calls of claim that are running
-	finished map[string]bool          // posts whose delivery has ended since the first of these began
-	gone     []Row                    // decorations that are done, to be stored at tidyAt
-	tidyAt   time.Time
+	mu      sync.Mutex
+	current bool // the lanes hold all posts that wait
+	lanes   map[match.Lane]*lane
+	sending map[string]int // posts of a platform
+	gone    []Row          // decorations that are done, to be stored at tidyAt
+	tidyAt  time.Time
 }
 
 // New returns an Outbox that delivers nothing yet.
@@ -131,18 +128,16 @@ func New(c Config) *Outbox {
 	}
 	return &Outbox{
 		Config: c, queue: newQueue(c.Now().UnixMicro()),
-		wake: make(chan struct{}, 1), decorate: make(chan struct{}, 1), reading: make(chan struct{}, 1),
-		underway: map[match.Lane][]Claimed{}, asked: map[string]Claimed{}, wanted: map[string]*wanted{}, parked: map[string]time.Time{}, turns: map[match.Lane]time.Time{},
-		writing: map[string]chan struct{}{}, narrow: map[string]chan struct{}{}, finished: map[string]bool{},
+		wake: make(chan struct{}, 1), decorate: make(chan struct{}, 1),
+		lanes: map[match.Lane]*lane{}, sending: map[string]int{},
 	}
 }
 
-// A Claimed post is a post that this process shows.
-type Claimed struct {
+// A Pending post waits to be shown.
+type Pending struct {
 	match.OutboxPost
-	Left    any       // passed to Take with it, or nil
-	since   time.Time // when it was claimed
-	renewed time.Time // when its claim was made or renewed
+	Left any  // what Commit got with it, or nil
+	Look bool // it may have been sent
 }
 
 // Wake tells the outbox that there may be something to deliver.
@@ -168,20 +163,24 @@ func (b *Outbox) Deliver(ctx context.Context, platforms ...Platform) (int, error
 	// meanwhile: half a delivery would have to be repeated after the restart.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishIn)
 	defer cancel()
-	var wait sync.WaitGroup
-	n, err := b.takeUp(ctx, platforms, &wait)
-	wait.Wait()
-	if err != nil || ctx.Err() != nil {
-		return n, err
-	}
 	if err := b.Open(ctx, platforms...); err != nil {
-		return n, err
+		return 0, err
 	}
-	return n + b.decorateDue(ctx, platforms), nil
+	if err := b.read(ctx); err != nil {
+		return 0, err
+	}
+	posts, _ := b.next(platforms, math.MaxInt)
+	for _, p := range posts {
+		b.deliver(ctx, platforms, p)
+	}
+	if ctx.Err() != nil {
+		return len(posts), nil
+	}
+	return len(posts) + b.decorateDue(ctx, platforms), nil
 }
 
-// Open asks the platforms for their budgets, and reads what earlier processes stored.
-// Call it before the first request.
+// Open asks the platforms for their budgets, and reads the decorations that earlier
+// processes stored. Call it before the first request.
 func (b *Outbox) Open(ctx context.Context, platforms ...Platform) error {
 	for _, p := range platforms {
 		if l, ok := p.(Limited); ok {
@@ -189,7 +188,22 @@ func (b *Outbox) Open(ctx context.Context, platforms ...Platform) error {
 			b.queue.accounts.of(p.Name()).limit(perSecond, burst)
 		}
 	}
-	return b.readDecorations(ctx)
+	if b.known {
+		return nil
+	}
+	rows, err := b.Rows.Decorations(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		rows[i].Attempt = max(rows[i].Attempt, 1) // the process may have ended over it
+		if rows[i].Kind == Ending {               // nobody else answers what an earlier process put off
+			rows[i].NotBefore = time.Time{}
+		}
+	}
+	b.queue.Put(rows...)
+	b.known = true
+	return nil
 }
 
 // Run delivers posts until ctx is done, and returns when deliveries under way have ended.
@@ -199,66 +213,38 @@ func (b *Outbox) Run(ctx context.Context, platforms ...Platform) {
 	var wait sync.WaitGroup
 	defer wait.Wait()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(finishIn, cancel) })()
-	var start func(match.Lane)
-	if b.Lanes > 1 {
-		start = func(l match.Lane) { wait.Go(func() { b.write(finishing, platforms, l) }) }
-	}
-	b.setRunning(true, start)
-	defer b.setRunning(false, nil)
+	b.running.Store(true)
+	defer b.running.Store(false)
 	wait.Go(func() { b.decorating(ctx, finishing, platforms) })
-	tick := time.NewTicker(2 * time.Second)
-	defer tick.Stop()
+	b.loop(ctx, b.wake, func(now time.Time) time.Time {
+		if err := b.read(finishing); err != nil {
+			b.failed(ctx, err, "pending posts not read, will retry")
+			return now.Add(readAgain)
+		}
+		posts, again := b.next(platforms, b.Lanes)
+		for _, p := range posts {
+			wait.Go(func() { b.deliver(finishing, platforms, p) })
+		}
+		return again
+	})
+}
+
+// loop calls next until ctx is done: at the time that it returned last, and when woken.
+func (b *Outbox) loop(ctx context.Context, wake <-chan struct{}, next func(now time.Time) (again time.Time)) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
 	for ctx.Err() == nil {
-		b.renew(ctx)
-		n, err := b.takeUp(finishing, platforms, &wait)
-		if err != nil && ctx.Err() == nil {
-			b.Log.Error("deliver", "error", err)
+		pause, now := time.Hour, b.Now()
+		if again := next(now); !again.IsZero() {
+			pause = min(pause, max(again.Sub(now), time.Millisecond))
 		}
-		if n > 0 && err == nil {
-			continue
-		}
+		timer.Reset(pause)
 		select {
 		case <-ctx.Done():
-		case <-b.wake:
-		case <-tick.C:
+		case <-wake:
+		case <-timer.C:
 		}
 	}
-}
-
-// setRunning sets whether Run delivers, and the function by which Take starts delivering
-// a lane; if nil, Take leaves that to the next claim.
-func (b *Outbox) setRunning(is bool, start func(match.Lane)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.running, b.start = is, start
-}
-
-// takeUp claims the posts that are due, starts delivering them in wait, each lane
-// on a goroutine of its own, and returns how many there are.
-func (b *Outbox) takeUp(ctx context.Context, platforms []Platform, wait *sync.WaitGroup) (int, error) {
-	due, begin, err := b.claim(ctx)
-	if err != nil {
-		return 0, err
-	}
-	inOrder := map[string][]match.Lane{}
-	for _, l := range begin {
-		switch {
-		case b.Lanes == 1: // one after the other, in their order
-			b.write(ctx, platforms, l)
-		case b.queue.accounts.of(l.Platform).narrow(b.Now()):
-			inOrder[l.Platform] = append(inOrder[l.Platform], l)
-		default:
-			wait.Go(func() { b.write(ctx, platforms, l) })
-		}
-	}
-	for _, lanes := range inOrder {
-		wait.Go(func() {
-			for _, l := range lanes {
-				b.write(ctx, platforms, l)
-			}
-		})
-	}
-	return due, nil
 }
 
 // failed logs that something was not stored, unless the program is ending.

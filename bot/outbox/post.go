@@ -135,6 +135,8 @@ var (
 	ErrRefused = errors.New("message refused by the platform")
 	// ErrStale means that a post has become pointless.
 	ErrStale = errors.New("post is out of date")
+	// ErrConflict means that another change was stored first.
+	ErrConflict = errors.New("conflict with another change")
 	// ErrNotFound means that there is no such game or post.
 	ErrNotFound = errors.New("not found")
 )

@@ -159,11 +159,6 @@ func (q *queue) Shown(platform, channel, game string, seq int, board bool) (woke
 func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	later := func(t time.Time) {
-		if again.IsZero() || t.Before(again) {
-			again = t
-		}
-	}
 	var best Row
 	for i := range q.awake {
 		r := q.rows[i]
@@ -183,11 +178,11 @@ func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 			from = last
 		}
 		if now.Before(from) {
-			later(from)
+			again = sooner(again, from)
 			continue
 		}
 		if wait := a.decorationWait(now); wait > 0 {
-			later(now.Add(wait))
+			again = sooner(again, now.Add(wait))
 			continue
 		}
 		if !ok || before(r, best) {

@@ -175,7 +175,7 @@ func TestHold(t *testing.T) {
 	b.put(Row{Kind: Header, Key: "g1"}, Row{Kind: Header, Key: "g2"})
 	b.accounts.of("chat").hold(b.now, 3*time.Second)
 	b.same("held", b.all(), "in 3s")
-	b.same("platforms", fmt.Sprint(b.accounts.held(b.now)), "[chat]")
+	b.same("until", fmt.Sprint(b.accounts.of("chat").held(b.now).Sub(b.now)), "3s")
 	b.now = b.now.Add(3 * time.Second)
 	first, _ := b.next()
 	b.same("one at a time", b.all(), "nothing")

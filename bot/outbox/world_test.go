@@ -75,7 +75,6 @@ func (w *world) start() {
 	w.mu.Lock()
 	w.process = p
 	w.mu.Unlock()
-	w.disk.opened()
 	go func() {
 		defer close(p.ended)
 		for ctx.Err() == nil && p.out.Open(ctx, p) != nil { // else the program ends, and is started again
@@ -129,8 +128,8 @@ func (p *process) step(what string, do func() error) error {
 }
 
 // word and wordDecoration word posts.
-func (p *process) word(_ context.Context, o Claimed) (Post, error) {
-	post := Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, At: p.began, Attempt: o.Attempt, Unsent: o.Unsent}
+func (p *process) word(_ context.Context, o Pending) (Post, error) {
+	post := Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, At: p.began}
 	if o.Kind == match.Show {
 		post.Scene = &render.Scene{}
 	}
@@ -333,16 +332,14 @@ func (w *world) play(plans []plan) {
 // ask makes a request of a process, and shows its posts if the asker does that. It
 // reports whether the request was answered.
 func (w *world) ask(p *process, step *match.Step) bool {
-	p.out.Assign(step)
-	err := p.Commit(step)
+	own, err := p.out.Commit(context.Background(), step, func() (any, error) { return nil, p.Commit(context.Background(), step) })
 	if errors.Is(err, errAgain) {
 		return true
 	}
 	if err != nil {
 		return false
 	}
-	posts := p.out.Give(context.Background(), p.out.Take(context.Background(), step, nil))
-	for _, post := range posts {
+	for _, post := range p.out.Give(context.Background(), own) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		var r Receipt
 		var owes []Owes
@@ -375,14 +372,14 @@ func (w *world) stands() string {
 		}
 	}
 	for _, o := range w.disk.posts {
-		if o.state == "shown" && o.Kind == match.Show {
+		if o.state == Shown && o.Kind == match.Show {
 			last[o.Game] = o.ID
 			if w.header[o.Game] < o.Seq && !slices.ContainsFunc(w.disk.posts, func(newer *stored) bool { return newer.Game == o.Game && newer.Seq > o.Seq }) {
 				wrong = append(wrong, "old header of "+string(o.Game))
 			}
 		}
-		if o.state != "shown" && o.state != "superseded" {
-			out = append(out, o.ID+" "+o.state)
+		if o.state != Shown && o.state != Superseded {
+			out = append(out, o.ID+" "+string(o.state))
 		}
 	}
 	for _, o := range w.disk.posts {

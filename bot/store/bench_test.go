@@ -91,7 +91,7 @@ func BenchmarkThousand(b *testing.B) {
 	})
 	b.Run("nothing to deliver", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := s.Claim(b.Context(), noon, noon); err != nil {
+			if _, err := s.Waiting(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 
-	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
@@ -59,18 +57,4 @@ func decorate(ctx context.Context, tx *sql.Tx, c outbox.Decorations) error {
 		}
 	}
 	return nil
-}
-
-// Renew extends those claims to a later time that nobody else has taken over.
-func (s *Store) Renew(ctx context.Context, posts []match.OutboxPost, until time.Time) (err error) {
-	defer annotate(&err, "renew claims")
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, p := range posts {
-			_, err := tx.ExecContext(ctx, "UPDATE post SET due = $1 WHERE id = $2 AND attempt = $3 AND state = 'waiting'", millis(until), p.ID, p.Attempt)
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

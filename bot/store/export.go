@@ -38,13 +38,18 @@ import (
 
 const (
 	exportName    = "export"
-	exportVersion = 6
+	exportVersion = 7
 )
 
 // outageMigration moves outages out of bookmarks, and does nothing where there are none.
 //
 //go:embed migrations/00014_outage.sql
 var outageMigration string
+
+// triedMigration brings the column tried and sets it.
+//
+//go:embed migrations/00016_tried.sql
+var triedMigration string
 
 // maxLine is the longest line of an export, in bytes.
 const maxLine = 16 << 20
@@ -72,7 +77,7 @@ var tables = []table{
 	newTable("event", "game, seq", "game seq# at# actor body proof"),
 	newTable("due", "game, kind, at", "game kind at# seq#"),
 	newTable("inbox", "request", "request at# answer", "", "platform channel"),
-	newTable("post", "id", "id game platform channel thread n# kind seq# private# body state due# attempt# receipt why"),
+	newTable("post", "id", "id game platform channel thread n# kind seq# private# body state due# attempt# receipt why", "", "", "", "", "", "tried#"),
 	newTable("room_wait", "platform, channel", "platform channel due#"), // of older databases; nothing reads it
 	newTable("room_parked", "platform, channel, thread", "platform channel thread why"),
 	newTable("room_setting", "platform, channel", "", "platform channel body"),
@@ -259,6 +264,10 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
 			}
 			if done && err == nil && in.version < 6 {
 				_, err = tx.ExecContext(kept, outageMigration)
+			}
+			if done && err == nil && in.version < 7 {
+				_, set, _ := strings.Cut(triedMigration, ";")
+				_, err = tx.ExecContext(kept, set)
 			}
 			if done || err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -240,7 +241,7 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 	wants(t, "messages", []outbox.Message{{N: 1, Key: "k", Room: "c", At: start, From: "Ada", Text: "hello", Game: "g", Seq: 1, Kind: match.Show}}, messages, err)
 	_, first, err := s.Park(ctx, match.Room{Platform: "web", Channel: "d"}, "", "gone")
 	wants(t, "parked for the first time", false, first, err)
-	posts, err := s.Claim(ctx, want.Changed, want.Changed)
+	posts, err := s.Waiting(ctx)
 	wants(t, "posts", 1, len(posts), err)
 	due, err := s.DueBy(ctx, start.AddDate(100, 0, 0), 9)
 	wants(t, "due", 0, len(due), err)
@@ -470,4 +471,28 @@ func explain(t *testing.T, s *Store, query string, args ...any) string {
 	}, "EXPLAIN QUERY PLAN "+query, args...)
 	must(t, err)
 	return strings.Join(lines, "\n")
+}
+
+// Up to the fifteenth version a process claimed the posts that it sent: one that may have
+// been sent is looked for.
+func TestFifteenthVersionIsBroughtUp(t *testing.T) {
+	s := broughtUp(t, 15, `
+		INSERT INTO post (id, game, platform, channel, thread, n, kind, seq, private, body, state, due, attempt, receipt, why) VALUES
+			('shown', 'g', 'web', 'c', '', 1, 'show', 1, 0, '{}', 'settled', 1700000030000, 1, 'r1', ''),
+			('claimed', 'g', 'web', 'c', '', 2, 'show', 2, 0, '{"texts":[{"k":"to move"}]}', 'waiting', 1700000030000, 1, '', 'clean'),
+			('fresh', 'g', 'web', 'c', '', 3, 'show', 3, 0, '{}', 'waiting', 1700000001000, 0, '', ''),
+			('twice', 'h', 'web', 'c', '', 1, 'notice', 1, 0, '{}', 'waiting', 1700000040000, 2, '', ''),
+			('unsent', 'i', 'web', 'c', '', 1, 'notice', 1, 0, '{}', 'waiting', 1700000050000, 1, '', 'unsent'),
+			('parked', 'j', 'web', 'd', '', 1, 'notice', 1, 0, '{}', 'parked', 1700000001000, 2, '', 'gone');`)
+	posts, err := s.Waiting(t.Context())
+	must(t, err)
+	want := map[string]string{"claimed": "attempt 1, tried true, due 0", "fresh": "attempt 0, tried false, due 1700000001000",
+		"twice": "attempt 2, tried true, due 0", "unsent": "attempt 1, tried false, due 0"}
+	got := map[string]string{}
+	for _, p := range posts {
+		got[p.ID] = fmt.Sprintf("attempt %d, tried %v, due %d", p.Attempt, p.Tried, p.Due.UnixMilli())
+	}
+	wants(t, "posts", want, got, nil)
+	some, err := s.Unpark(t.Context(), match.Room{Platform: "web", Channel: "d"}, time.UnixMilli(1700000000000).Add(time.Hour), false)
+	wants(t, "unparked", true, some, err)
 }

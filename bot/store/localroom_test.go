@@ -22,6 +22,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/adapters/web"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
@@ -30,7 +31,7 @@ import (
 // TestStatementsOfATurn. Of the pages that it writes to the log some are full now and
 // then, and parted.
 const (
-	statementsInTheRoom = 14
+	statementsInTheRoom = 13
 	commitsInTheRoom    = 2
 	bytesInTheRoom      = 15 * (pageSize + frameHeader)
 
@@ -168,11 +169,11 @@ type dying struct {
 	dead *atomic.Bool
 }
 
-func (d dying) Settle(ctx context.Context, post string, r outbox.Receipt, m *outbox.Message, c outbox.Decorations) error {
+func (d dying) Settle(ctx context.Context, post string, r outbox.Receipt, m *outbox.Message, c outbox.Decorations, next *match.OutboxPost) error {
 	if d.dead.Load() {
 		return errors.New("the process has died")
 	}
-	return d.Store.Settle(ctx, post, r, m, c)
+	return d.Store.Settle(ctx, post, r, m, c, next)
 }
 
 // written returns how many bytes the write-ahead log of a database holds, and how

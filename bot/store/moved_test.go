@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
@@ -40,9 +39,6 @@ func TestMovedFile(t *testing.T) {
 			before := slices.Sorted(maps.Keys(folder(t, filepath.Dir(name))))
 			if err := s.Commit(t.Context(), next); !errors.Is(err, store.ErrMoved) {
 				t.Errorf("a turn: error is %v, want %v", err, store.ErrMoved)
-			}
-			if _, err := s.Claim(t.Context(), noon, noon.Add(time.Minute)); !errors.Is(err, store.ErrMoved) {
-				t.Errorf("a claim: error is %v, want %v", err, store.ErrMoved)
 			}
 			if err := s.Backup(t.Context(), name+".backup"); !errors.Is(err, store.ErrMoved) {
 				t.Errorf("a backup: error is %v, want %v", err, store.ErrMoved)

@@ -14,47 +14,29 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// The states of a post. The index of waiting posts names the first.
-//
-//	waiting     pending; it cannot be claimed before it is due
-//	settled     shown
-//	superseded  never shown, because a newer one says the same and more
-//	parked      not shown, because its room cannot be reached
-//	refused     not shown, because the platform refuses it
-//
 // Of posts that were shown or superseded the store keeps only that fact: their words
 // follow from the game, and with their routes somebody could write in the bot's name. Of
-// the others it keeps the words.
+// the others it keeps the words. The index of waiting posts names their state.
 //
-// Posts of one game in one channel are in order: only the oldest pending one can be
-// claimed, so that no other overtakes it. A post with a claim stays pending until the
-// claim ends, even if it is superseded: it may be arriving at this moment, and later
-// posts must come after it.
+// Tried is set while a post may have been sent, and due is when it is sent again after an
+// attempt that has failed.
 
-// putPost stores a post that is due at once. If its For is set, and no other posts of its
-// game wait in its channel than those that the same asker holds, putPost claims it until
-// the time claim.
-func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at, claim time.Time, after bool) error {
-	if p.For == "" {
-		claim = time.Time{}
-	}
+// putPost stores a post. It sets its N, and Tried if no other post of its lane waits, or
+// only those that the same asker shows (after).
+func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at time.Time, after bool) error {
 	body, err := encode(storedBody{Texts: p.Texts, Notify: p.Notify, Reply: p.Reply})
 	if err != nil {
 		return err
 	}
 	err = tx.QueryRowContext(ctx, `
-		INSERT INTO post (id, game, platform, channel, thread, kind, seq, private, body, due,
-			n, state, attempt, receipt, why)
+		INSERT INTO post (id, game, platform, channel, thread, kind, seq, private, body, due, n, state, attempt, receipt, why, tried)
 		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT),
-			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS TEXT), CASE WHEN free THEN CAST($11 AS BIGINT) ELSE CAST($10 AS BIGINT) END,
-			(SELECT COALESCE(MAX(n), 0) + 1 FROM post WHERE platform = $3 AND channel = $4 AND game = $2),
-			'waiting', CASE WHEN free THEN 1 ELSE 0 END, '', CASE WHEN free THEN 'clean' ELSE '' END
-		FROM (SELECT CAST($11 AS BIGINT) > 0
-			AND (CAST($12 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2)) AS free) AS lane
-		WHERE TRUE ON CONFLICT DO NOTHING RETURNING attempt`,
-		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), timer(claim), flag(after)).
-		Scan(&p.Attempt)
-	p.Unsent = true
+			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS TEXT), CAST($10 AS BIGINT),
+			(SELECT COALESCE(MAX(n), 0) + 1 FROM post WHERE platform = $3 AND channel = $4 AND game = $2), 'waiting', 0, '', '',
+			CASE WHEN CAST($11 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2) THEN 1 ELSE 0 END
+		WHERE TRUE ON CONFLICT DO NOTHING RETURNING tried, n`,
+		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), flag(after)).
+		Scan(&p.Tried, &p.N)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrConflict
 	}
@@ -64,82 +46,14 @@ func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at, claim tim
 	return nil
 }
 
-// Claim returns the posts to deliver now: of each game and channel the oldest
-// that is neither settled nor parked, if it is due. They are not returned again
-// before until. A show or status that a newer one of the same game and channel
-// supersedes is never returned; one that only some may see supersedes nothing.
-// Those of the platforms in except are left alone.
-func (s *Store) Claim(ctx context.Context, now, until time.Time, except ...string) (claimed []match.OutboxPost, err error) {
-	defer annotate(&err, "claim posts")
-	var some bool // usually there are none, and then no write is needed
-	others := ""
-	args := []any{millis(now)}
-	if len(except) > 0 {
-		others = " AND platform NOT IN (" + placeholders(2, len(except)) + ")"
-		args = append(args, anys(except)...)
-	}
-	err = s.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND due <= $1"+others+")", args...).Scan(&some)
-	if err != nil || !some {
-		return nil, err
-	}
-	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-			UPDATE post SET state = 'superseded', body = '{}', why = ''
-			WHERE state = 'waiting' AND due <= $1 AND `+superseded, millis(now))
-		if err != nil {
-			return err
-		}
-		found, err := duePosts(ctx, tx, others, args)
-		if err != nil {
-			return err
-		}
-		for _, p := range found {
-			// Another process may have claimed it in between.
-			err := put(ctx, tx, "post "+p.ID,
-				"UPDATE post SET due = $1, attempt = attempt + 1, why = CASE WHEN "+neverSent+" THEN 'clean' ELSE '' END WHERE id = $2 AND due = $3 AND state = 'waiting'",
-				millis(until), p.ID, p.due)
-			if errors.Is(err, bot.ErrConflict) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			p.Attempt++
-			claimed = append(claimed, p.OutboxPost)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return claimed, nil
-}
-
-// While a post waits, why records whether it may have been sent already: "clean" during
-// the first claim under which it may be sent, "unsent" if the holder released that claim
-// and knows that the post was not sent.
-const neverSent = `(attempt = 0 OR why = 'unsent')`
-
-// superseded is the condition that a pending post need not be shown any more. A post that
-// may have been sent is shown again, because its receipt is needed to remove its controls.
-const superseded = `kind IN ('show', 'status') AND ` + neverSent + ` AND EXISTS (
-	SELECT 1 FROM post newer WHERE newer.state = 'waiting'
-		AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
-		AND newer.n > post.n AND newer.kind = post.kind AND newer.private = 0)`
-
-// A duePost is a post and the time at which it became due.
-type duePost struct {
-	match.OutboxPost
-	due int64
-}
-
-// duePosts returns the oldest waiting post of each game and channel, if it is due, on
-// the condition others. The time is the first of args.
-func duePosts(ctx context.Context, tx *sql.Tx, others string, args []any) ([]duePost, error) {
-	return list(ctx, tx, func(scan scanner) (p duePost, err error) {
+// Waiting returns the posts that wait, those of each lane in their order.
+func (s *Store) Waiting(ctx context.Context) (_ []match.OutboxPost, err error) {
+	defer annotate(&err, "read pending posts")
+	return list(ctx, s.read, func(scan scanner) (p match.OutboxPost, err error) {
 		var text string
+		var due int64
 		err = scan(&p.ID, &p.Game, &p.Where.Platform, &p.Where.Channel, &p.Where.Thread,
-			&p.Kind, &p.Seq, &p.Private, &text, &p.Attempt, &p.due, &p.Unsent)
+			&p.N, &p.Kind, &p.Seq, &p.Private, &text, &p.Attempt, &due, &p.Tried)
 		if err != nil {
 			return p, err
 		}
@@ -147,27 +61,63 @@ func duePosts(ctx context.Context, tx *sql.Tx, others string, args []any) ([]due
 		if err := decode(text, &body); err != nil {
 			return p, fmt.Errorf("post %s: %w", p.ID, err)
 		}
-		p.Texts, p.Notify, p.Reply = body.Texts, body.Notify, body.Reply
+		p.Texts, p.Notify, p.Reply, p.Due = body.Texts, body.Notify, body.Reply, moment(due)
 		return p, nil
 	}, `
-		SELECT id, game, platform, channel, thread, kind, seq, private, body, attempt, due, `+neverSent+` FROM post
-		WHERE state = 'waiting' AND due <= $1`+others+`
-			AND NOT EXISTS (
-				SELECT 1 FROM post older WHERE older.state = 'waiting'
-					AND older.platform = post.platform AND older.channel = post.channel AND older.game = post.game
-					AND older.n < post.n)
-		ORDER BY due, platform, channel, game`, args...)
+		SELECT id, game, platform, channel, thread, n, kind, seq, private, body, attempt, due, tried FROM post
+		WHERE state = 'waiting' ORDER BY platform, channel, game, n`)
 }
 
-// Settle stores that a post was shown, with changes of decorations, and the line of a
-// room's log, if there is one, whose N is then the receipt. Settling twice has no further
+// Change stores the state of a post that waits, why it is that, and its Attempt, Tried and
+// Due. If it is tried, older posts of its lane that it supersedes wait no longer. The error
+// is ErrNotFound if it does not wait any more, and is not parked.
+func (s *Store) Change(ctx context.Context, o match.OutboxPost, is outbox.State, why string) (err error) {
+	defer annotate(&err, "change post %s", o.ID)
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		err := put(ctx, tx, "post", "UPDATE post SET due = $1, attempt = $2, tried = $3, why = $4 WHERE id = $5 AND state IN ('waiting', 'parked')",
+			millis(o.Due), o.Attempt, flag(o.Tried), why, o.ID)
+		if errors.Is(err, bot.ErrConflict) {
+			err = bot.ErrNotFound
+		}
+		if err == nil && o.Tried {
+			err = supersede(ctx, tx, o)
+		}
+		if err == nil && is != outbox.Waiting {
+			_, err = leave(ctx, tx, is, why, "id = $3", o.ID)
+		}
+		return err
+	})
+}
+
+// supersede ends the waiting of older boards or statuses, once a newer one is tried that
+// all may see.
+func supersede(ctx context.Context, tx *sql.Tx, o match.OutboxPost) error {
+	if o.Private || o.Kind != match.Show && o.Kind != match.Status {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `
+		UPDATE post SET state = 'superseded', body = '{}', why = ''
+		WHERE state = 'waiting' AND platform = $1 AND channel = $2 AND game = $3 AND kind = $4 AND n < $5`,
+		o.Where.Platform, o.Where.Channel, o.Game, o.Kind, o.N)
+	return err
+}
+
+// Settle stores that a post was shown, with changes of decorations, the line of a room's
+// log, if there is one, whose N is then the receipt, and that the next post is tried, if
+// there is one. Settling twice has no further
 // effect: the first receipt stays. A post that was parked meanwhile counts as shown, and
 // its room is no longer parked.
-func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line *outbox.Message, c outbox.Decorations) (err error) {
+func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line *outbox.Message, c outbox.Decorations, next *match.OutboxPost) (err error) {
 	defer annotate(&err, "settle post %s", post)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := decorate(ctx, tx, c); err != nil {
 			return err
+		}
+		if next != nil {
+			_, err := tx.ExecContext(ctx, "UPDATE post SET tried = 1 WHERE id = $1 AND state = 'waiting'", next.ID)
+			if err = errors.Join(err, supersede(ctx, tx, *next)); err != nil {
+				return err
+			}
 		}
 		if line != nil {
 			kept, err := putMessage(ctx, tx, *line)
@@ -201,27 +151,6 @@ func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line 
 	})
 }
 
-// Later postpones a post, and with it the others of its game in that channel, and ends
-// the claim on it. Unsent means that the post was not sent under this claim. Later does
-// nothing if the claim of that attempt has ended.
-func (s *Store) Later(ctx context.Context, post string, attempt int, until time.Time, unsent bool) (err error) {
-	defer annotate(&err, "put post %s off", post)
-	return s.exec(ctx, `
-		UPDATE post SET due = $1, why = CASE WHEN why = 'clean' AND $4 = 1 THEN 'unsent' ELSE '' END
-		WHERE id = $2 AND attempt = $3 AND state = 'waiting'`, millis(until), post, attempt, flag(unsent))
-}
-
-// Refuse gives up a post that cannot be shown, so that later ones can be. The post stays
-// in the store, for "halfpoint undelivered". Refuse does nothing if the claim of that
-// attempt has ended.
-func (s *Store) Refuse(ctx context.Context, post string, attempt int, why string) (err error) {
-	defer annotate(&err, "give up post %s", post)
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := leave(ctx, tx, "refused", why, "id = $3 AND attempt = $4", post, attempt)
-		return err
-	})
-}
-
 // parkedGame returns the value of the column room_parked.thread for a game whose thread
 // the adapter made.
 func parkedGame(game match.GameID) string { return "game " + string(game) }
@@ -232,7 +161,7 @@ func parkedGame(game match.GameID) string { return "game " + string(game) }
 func (s *Store) Park(ctx context.Context, where match.Room, game match.GameID, why string) (parked []string, first bool, err error) {
 	defer annotate(&err, "park posts")
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		parked, err = leave(ctx, tx, "parked", why, "platform = $3 AND channel = $4 AND ($5 = '' OR thread = $5) AND ($6 = '' OR game = $6)",
+		parked, err = leave(ctx, tx, outbox.Parked, why, "platform = $3 AND channel = $4 AND ($5 = '' OR thread = $5) AND ($6 = '' OR game = $6)",
 			where.Platform, where.Channel, where.Thread, game)
 		if err != nil {
 			return err
@@ -256,7 +185,7 @@ func (s *Store) Park(ctx context.Context, where match.Room, game match.GameID, w
 // leave moves pending posts into another state, by a condition on $3 and so on, and
 // returns their ids. It deletes their routes, which will have expired when the posts are
 // tried again.
-func leave(ctx context.Context, tx *sql.Tx, state, why, which string, args ...any) (ids []string, err error) {
+func leave(ctx context.Context, tx *sql.Tx, state outbox.State, why, which string, args ...any) (ids []string, err error) {
 	bodies := map[string]storedBody{}
 	ids, err = list(ctx, tx, func(scan scanner) (id string, err error) {
 		var text string
@@ -329,7 +258,7 @@ func (s *Store) Unpark(ctx context.Context, where match.Room, now time.Time, sur
 		return false, err
 	}
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		err := put(ctx, tx, "parked posts", "UPDATE post SET state = 'waiting', due = $1, why = 'unsent' WHERE id IN ("+triedAgain+")", args...)
+		err := put(ctx, tx, "parked posts", "UPDATE post SET state = 'waiting', due = $1 WHERE id IN ("+triedAgain+")", args...)
 		if errors.Is(err, bot.ErrConflict) {
 			return nil
 		}

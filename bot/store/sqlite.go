@@ -168,11 +168,6 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 			return nil, err
 		}
 	}
-	// The lock shows that the processes that claimed posts are gone: their posts are due
-	// at once and not when their claims expire, nor when a clock said that was ahead.
-	if _, err := s.write.ExecContext(ctx, "UPDATE post SET due = 0 WHERE state = 'waiting'"); err != nil {
-		return nil, err
-	}
 	if s.read, err = s.connect(url.Values{"_query_only": {"1"}}, readers); err != nil {
 		return nil, err
 	}

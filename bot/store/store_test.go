@@ -61,5 +61,5 @@ func TestMemory(t *testing.T) {
 
 func TestFileKeepsEverything(t *testing.T) {
 	name := newFile(t)
-	storetest.Reopen(t, true, func(t *testing.T) storetest.Storage { return open(t, name) })
+	storetest.Reopen(t, func(t *testing.T) storetest.Storage { return open(t, name) })
 }

@@ -23,7 +23,7 @@ import (
 // a turn before it has prepared. Whoever makes it cheaper lowers these numbers; whoever
 // raises them should know why.
 const (
-	statementsOfATurn = 12 // until its board is shown and settled
+	statementsOfATurn = 11 // until its board is shown and settled
 	writesOfATurn     = 7  // of these in its commit and the settling
 )
 

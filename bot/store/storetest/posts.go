@@ -2,9 +2,6 @@ package storetest
 
 import (
 	"errors"
-	"fmt"
-	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -13,106 +10,60 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-func postsInOrder(d *fixture) {
-	m := d.open("g1", garden)
-	d.play(m, post("first", match.Notice, m), post("second", match.Show, m))
-	d.play(m, post("third", match.Notice, m))
-	for _, want := range []string{"first", "second", "third"} {
-		d.same("claimed", d.claim(), []string{want})
-		d.same("claimed while it is in flight", d.claim(), []string{})
-		d.settle(want)
-	}
-	d.same("claimed when all is shown", d.claim(), []string{})
-}
-
-func postsSideBySide(d *fixture) {
-	here, there := d.open("g1", garden), d.open("g2", garden)
-	away := d.open("g3", cellar)
-	d.play(here, post("here 1", match.Notice, here), post("here 2", match.Notice, here))
-	d.play(there, post("there", match.Notice, there))
-	d.play(away, post("away", match.Notice, away))
-	// Posts about no match have an order of their own.
-	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Posts: []match.OutboxPost{
-		{ID: "room 1", Where: garden, Kind: match.Notice}, {ID: "room 2", Where: garden, Kind: match.Notice},
-		{ID: "other room", Where: cellar, Kind: match.Notice},
-	}}))
-	got := d.claim()
-	slices.Sort(got)
-	d.same("claimed", got, []string{"away", "here 1", "other room", "room 1", "there"})
-	d.settle("there")
-	d.play(there, post("there 2", match.Notice, there))
-	d.same("claimed", d.claim(), []string{"there 2"})
-	// A match shown in two rooms waits in neither for the other.
-	elsewhere := post("elsewhere", match.Notice, here)
-	elsewhere.Where = cellar
-	d.play(here, elsewhere)
-	d.same("claimed", d.claim(), []string{"elsewhere"})
-}
-
 func postReadBack(d *fixture) {
 	m := d.open("g1", match.Room{Platform: "matrix", Channel: "!r:example.org", Thread: "$root"})
 	owed := match.OutboxPost{
 		ID: "p1", Game: m.ID, Where: m.Where, Kind: match.Show, Seq: 7,
 		Texts:   []bot.Text{text.Say("turn", text.Somebody(string(ada)), "D4", 3, text.ThisGame), text.Say("your turn", text.Say("nested", "x"))},
 		Notify:  []match.PersonID{bob, ada},
-		Private: true, Reply: "route/opaque?x=1",
+		Private: true, Reply: "route/opaque?x=1", Tried: true,
 	}
-	d.play(m, owed)
-	for attempt := 1; attempt <= 2; attempt++ {
-		got := d.claimed()
-		owed.Attempt, owed.Unsent = attempt, attempt == 1
-		d.same("post", got, []match.OutboxPost{owed})
-		d.pass(lease)
-	}
+	d.play(m, owed, post("p2", match.Notice, m))
+	d.play(m, post("p3", match.Notice, m))
+	owed.N, owed.Due = 1, d.now
+	got := d.waits()
+	d.same("the first", got[0], owed)
+	d.same("in order", d.waiting(), []string{"p1", "p2", "p3"})
+	d.pass(time.Second)
+	got[1].Attempt, got[1].Tried, got[1].Due = 3, true, d.now.Add(time.Minute)
+	d.must(d.Change(d.ctx(), got[1], outbox.Waiting, "the line is broken"))
+	d.same("the second", d.waits()[1], got[1])
 }
 
-func claimOnce(d *fixture) {
-	m := d.open("g1", garden)
-	d.play(m, post("p1", match.Notice, m))
-	d.same("at first", d.claim(), []string{"p1"})
-	d.pass(lease - time.Millisecond)
-	d.same("just before its time", d.claim(), []string{})
-	d.pass(time.Millisecond)
-	d.same("at its time", d.claim(), []string{"p1"})
+// fails says that an attempt to show a post has failed.
+func (d *fixture) fails(o match.OutboxPost) {
+	d.Helper()
+	o.Attempt, o.Due = o.Attempt+1, d.now
+	d.must(d.Change(d.ctx(), o, outbox.Waiting, "the line is broken"))
 }
 
-func claimedByStep(d *fixture) {
+// Commit marks as tried what is first in its lane, and what an asker shows after that.
+func triedByStep(d *fixture) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
-	take := func(m *match.Match, posts ...match.OutboxPost) (attempts []int) {
+	take := func(m *match.Match, posts ...match.OutboxPost) (tried []bool) {
 		d.Helper()
 		step := d.turn(m, posts...)
-		step.Claim = d.now.Add(lease)
-		for i := range step.Posts {
-			if step.Posts[i].For == "" {
-				step.Posts[i].For = match.Outbox
-			}
-		}
 		d.must(d.Commit(d.ctx(), step))
 		*m = *step.Match
 		for _, p := range step.Posts {
-			attempts = append(attempts, p.Attempt)
+			tried = append(tried, p.Tried)
 		}
-		return attempts
+		return tried
 	}
 	elsewhere := post("elsewhere", match.Show, m)
 	elsewhere.Where = cellar
-	d.same("attempts", take(m, post("a1", match.Notice, m), post("a2", match.Show, m), elsewhere), []int{1, 0, 1})
-	d.same("another game", take(other, post("b1", match.Show, other)), []int{1})
-	d.same("behind those", take(m, post("a3", match.Show, m)), []int{0})
-	d.same("claimed meanwhile", d.claim(), []string{})
-	d.settle("a1")
-	d.same("claimed next", d.claim(), []string{"a3"}) // which supersedes a2
-	d.settle("a3")
-	d.settle("b1")
-	d.same("after all are shown", take(m, post("a4", match.Show, m)), []int{1})
-	// Nobody showed it: it is somebody else's after a while.
-	d.pass(lease)
-	got := d.claimed()
-	ids := map[string]int{}
-	for _, p := range got {
-		ids[p.ID] = p.Attempt
+	d.same("tried", take(m, post("a1", match.Notice, m), post("a2", match.Show, m), elsewhere), []bool{true, false, true})
+	d.same("another game", take(other, post("b1", match.Show, other)), []bool{true})
+	d.same("behind those", take(m, post("a3", match.Show, m)), []bool{false})
+	d.settle("a1", "a2", "a3")
+	d.same("after all are shown", take(m, post("a4", match.Show, m)), []bool{true})
+	var tried []string
+	for _, p := range d.waits() {
+		if p.Tried {
+			tried = append(tried, p.ID)
+		}
 	}
-	d.same("claimed again", ids, map[string]int{"a4": 2, "elsewhere": 2})
+	d.same("as stored", tried, []string{"elsewhere", "a4", "b1"})
 
 	// An asker shows all its posts of a game, but nothing that is before or between
 	// others'.
@@ -123,43 +74,40 @@ func claimedByStep(d *fixture) {
 	}
 	others := post("c3", match.Notice, other)
 	others.Where = attic
-	d.same("the asker's", take(other, mine("c1", match.Notice), mine("c2", match.Show), others, mine("c4", match.Show)), []int{1, 1, 0, 0})
-	d.same("behind the asker's", take(other, mine("c5", match.Notice)), []int{0})
+	d.same("the asker's", take(other, mine("c1", match.Notice), mine("c2", match.Show), others, mine("c4", match.Show)), []bool{true, true, false, false})
+	d.same("behind the asker's", take(other, mine("c5", match.Notice)), []bool{false})
 }
 
-func claimsRenewed(d *fixture) {
+// A newer board or status supersedes older ones once it is tried, if all may see it. A
+// post that waits no longer is left as it is.
+func changePosts(d *fixture) {
 	m := d.open("g1", garden)
-	d.play(m, post("p1", match.Notice, m))
-	first := d.claimed()
-	d.pass(lease - time.Millisecond)
-	d.must(d.Renew(d.ctx(), first, d.now.Add(lease)))
-	d.pass(lease - time.Millisecond)
-	d.same("while it is renewed", d.claim(), []string{})
-	d.pass(time.Millisecond)
-	second := d.claimed()
-	d.same("its attempt", second[0].Attempt, 2)
-	// The former holder can only report that the post was shown.
-	d.must(d.Renew(d.ctx(), first, d.now.Add(5*lease)))
-	d.must(d.Later(d.ctx(), "p1", 1, d.now, true))
-	d.must(d.Refuse(d.ctx(), "p1", 1, "refused"))
-	d.same("claimed by another", d.claim(), []string{})
-	d.pass(lease)
-	d.same("after the second claim", d.claim(), []string{"p1"})
-	d.must(d.Settle(d.ctx(), "p1", "shown after all", nil, outbox.Decorations{}))
-	d.pass(lease)
-	d.same("shown", d.claim(), []string{})
-}
-
-func platformsLeftAlone(d *fixture) {
-	m := d.open("g1", garden)
-	here, there := post("here", match.Notice, m), post("there", match.Notice, m)
-	there.Where.Platform = "elsewhere"
-	d.play(m, here, there)
-	got, err := d.Claim(d.ctx(), d.now, d.now.Add(lease), garden.Platform)
-	d.must(err)
-	d.same("one", len(got), 1)
-	d.same("of the other platform", got[0].ID, "there")
-	d.same("afterwards", d.claim(), []string{"here"})
+	private := post("p5", match.Show, m)
+	private.Private = true
+	d.play(m, post("p1", match.Notice, m), post("p2", match.Show, m), post("p3", match.Show, m), post("p4", match.Notice, m), private)
+	all := d.waits()
+	next := all[2]
+	next.Tried = true
+	d.must(d.Settle(d.ctx(), "p1", "r", nil, outbox.Decorations{}, &next))
+	d.same("left", d.waits(), []match.OutboxPost{next, all[3], all[4]})
+	for _, gone := range all[:2] {
+		if err := d.Change(d.ctx(), gone, outbox.Waiting, ""); !errors.Is(err, bot.ErrNotFound) {
+			d.Errorf("%s: error is %v", gone.ID, err)
+		}
+	}
+	for _, o := range all[3:] {
+		o.Tried = true
+		d.must(d.Change(d.ctx(), o, outbox.Waiting, ""))
+	}
+	d.same("left", d.waiting(), []string{"p3", "p4", "p5"})
+	d.must(d.Change(d.ctx(), next, outbox.Refused, "filtered"))
+	d.same("left", d.waiting(), []string{"p4", "p5"})
+	d.park(garden, "")
+	d.must(d.Change(d.ctx(), all[3], outbox.Waiting, "")) // it was being sent meanwhile
+	d.same("left", d.waiting(), []string{})
+	d.pass(day)
+	d.unparks(garden, true)
+	d.same("left", d.waiting(), []string{"p4", "p5"})
 }
 
 func decorations(d *fixture) {
@@ -179,8 +127,7 @@ func decorations(d *fixture) {
 	d.must(d.Decorate(d.ctx(), outbox.Decorations{Put: []outbox.Row{old, other}}))
 	m := d.open("g1", garden)
 	d.play(m, post("p1", match.Show, m))
-	d.claim()
-	d.must(d.Settle(d.ctx(), "p1", "r", nil, outbox.Decorations{Put: []outbox.Row{newer}}))
+	d.must(d.Settle(d.ctx(), "p1", "r", nil, outbox.Decorations{Put: []outbox.Row{newer}}, nil))
 	d.same("the newest of each key", stored(), []string{"clear", "newer"})
 	rows, err := d.Decorations(d.ctx())
 	d.must(err)
@@ -199,109 +146,16 @@ func decorations(d *fixture) {
 	d.same("done", stored(), []string(nil))
 }
 
-func racingClaims(d *fixture) {
-	const n = 8
-	want := []string{}
-	for i := range n {
-		m := d.open(match.GameID(fmt.Sprintf("g%d", i)), garden)
-		id := fmt.Sprintf("p%d", i)
-		d.play(m, post(id, match.Notice, m))
-		want = append(want, id)
-	}
-	claimed := make([][]match.OutboxPost, n)
-	for _, err := range atOnce(n, func(i int) (err error) {
-		claimed[i], err = d.Claim(d.ctx(), d.now, d.now.Add(lease))
-		return err
-	}) {
-		d.must(err)
-	}
-	got := []string{}
-	for _, posts := range claimed {
-		for _, p := range posts {
-			got = append(got, p.ID)
-		}
-	}
-	slices.Sort(got)
-	d.same("claimed", got, want)
-}
-
-func supersede(d *fixture) {
-	m, other := d.open("g1", garden), d.open("g2", garden)
-	d.play(other, post("other show", match.Show, other))
-	d.play(m, post("show 1", match.Show, m), post("status 1", match.Status, m))
-	d.play(m, post("show 2", match.Show, m), post("status 2", match.Status, m))
-	d.play(m, post("show 3", match.Show, m), post("remove", match.Remove, m))
-	got := d.drain()
-	slices.Sort(got[:2])
-	d.same("shown", got, []string{"other show", "status 2", "show 3", "remove"})
-}
-
-func noticesStay(d *fixture) {
-	m := d.open("g1", garden)
-	want := []string{}
-	for i := range 3 {
-		notice := post(fmt.Sprint("notice ", i), match.Notice, m)
-		want = append(want, notice.ID)
-		d.play(m, post(fmt.Sprint("show ", i), match.Show, m), notice)
-	}
-	want = slices.Insert(want, 2, "show 2")
-	d.same("shown", d.drain(), want)
-}
-
-func showInFlight(d *fixture) {
-	m := d.open("g1", garden)
-	d.play(m, post("show 1", match.Show, m))
-	d.same("claimed", d.claim(), []string{"show 1"})
-	d.play(m, post("show 2", match.Show, m))
-	d.play(m, post("show 3", match.Show, m))
-	// Nobody knows whether it has arrived: what is newer waits.
-	d.same("claimed while it is in flight", d.claim(), []string{})
-	d.settle("show 1")
-	d.same("shown", d.drain(), []string{"show 3"})
-
-	d.play(m, post("show 4", match.Show, m))
-	d.same("claimed", d.claim(), []string{"show 4"})
-	d.play(m, post("show 5", match.Show, m))
-	d.pass(lease) // it may have arrived: it is shown again, to be found
-	d.same("shown", d.drain(), []string{"show 4", "show 5"})
-
-	d.play(m, post("show 6", match.Show, m))
-	d.same("claimed", d.claim(), []string{"show 6"})
-	d.must(d.Later(d.ctx(), "show 6", 1, d.now, true)) // it has not been sent
-	d.play(m, post("show 7", match.Show, m))
-	d.same("shown", d.drain(), []string{"show 7"})
-	d.play(m, post("show 8", match.Show, m))
-	d.same("claimed", d.claim(), []string{"show 8"})
-	d.must(d.Later(d.ctx(), "show 8", 1, d.now, false)) // it may have been,
-	got := d.claimed()
-	d.same("it may be there", got[0].Unsent, false)
-	d.must(d.Later(d.ctx(), "show 8", 2, d.now, true)) // however the second attempt ended
-	d.play(m, post("show 9", match.Show, m))
-	d.same("shown", d.drain(), []string{"show 8", "show 9"})
-	receipt, _, err := d.Shown(d.ctx(), "g1", garden, match.Show, false)
-	d.must(err)
-	d.same("receipt", receipt, outbox.Receipt("receipt of show 9"))
-}
-
-func privateShow(d *fixture) {
-	m := d.open("g1", garden)
-	private := post("for Ada", match.Show, m)
-	private.Private, private.Notify = true, []match.PersonID{ada}
-	d.play(m, post("for all", match.Show, m), private)
-	d.same("shown", d.drain(), []string{"for all", "for Ada"})
-}
-
 func settleTwice(d *fixture) {
 	m := d.open("g1", garden)
 	d.play(m, post("p1", match.Show, m), post("p2", match.Notice, m))
-	d.same("claimed", d.claim(), []string{"p1"})
-	d.must(d.Settle(d.ctx(), "p1", "first", nil, outbox.Decorations{}))
-	d.must(d.Settle(d.ctx(), "p1", "second", nil, outbox.Decorations{}))
+	d.must(d.Settle(d.ctx(), "p1", "first", nil, outbox.Decorations{}, nil))
+	d.must(d.Settle(d.ctx(), "p1", "second", nil, outbox.Decorations{}, nil))
 	receipt, _, err := d.Shown(d.ctx(), "g1", garden, match.Show, false)
 	d.must(err)
 	d.same("receipt", receipt, outbox.Receipt("first"))
-	d.same("claimed", d.claim(), []string{"p2"})
-	if err := d.Settle(d.ctx(), "never owed", "r", nil, outbox.Decorations{}); !errors.Is(err, bot.ErrNotFound) {
+	d.same("waits", d.waiting(), []string{"p2"})
+	if err := d.Settle(d.ctx(), "never owed", "r", nil, outbox.Decorations{}, nil); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("error is %v, want %v", err, bot.ErrNotFound)
 	}
 }
@@ -330,8 +184,7 @@ func lastReceipt(d *fixture) {
 	d.play(m, post("status 2", match.Status, m))
 	d.drain()
 	d.play(m, post("pointless", match.Remove, m))
-	d.same("claimed", d.claim(), []string{"pointless"})
-	d.must(d.Settle(d.ctx(), "pointless", "", nil, outbox.Decorations{}))
+	d.must(d.Settle(d.ctx(), "pointless", "", nil, outbox.Decorations{}, nil))
 	d.same("status that stands", shown(match.Status), outbox.Receipt("receipt of status 2"))
 	d.play(m, post("remove", match.Remove, m))
 	d.drain()
@@ -382,17 +235,14 @@ func park(d *fixture) {
 	d.play(inThread, post("t1", match.Notice, inThread))
 	d.play(away, post("away", match.Notice, away))
 	d.parks(thread, "", true)
-	got := d.claim()
-	slices.Sort(got)
-	d.same("claimed beside the thread", got, []string{"away", "p1"})
+	d.same("beside the thread", d.waiting(), []string{"away", "p1", "p2"})
 	d.parks(garden, "", true)
 	d.settle("away")
-	d.pass(lease)
-	d.same("claimed", d.claim(), []string{})
+	d.same("waits", d.waiting(), []string{})
 
 	// Later posts are tried again, and the owner is not told again.
 	d.play(m, post("p3", match.Notice, m))
-	d.same("claimed", d.claim(), []string{"p3"})
+	d.same("waits", d.waiting(), []string{"p3"})
 	d.parks(garden, "", false)
 	d.play(m, post("p4", match.Notice, m))
 	d.same("shown", d.drain(), []string{"p4"})
@@ -405,35 +255,29 @@ func unpark(d *fixture) {
 	d.play(m, post("p1", match.Notice, m), post("s1", match.Show, m), post("r1", match.Status, m), post("p2", match.Notice, m))
 	d.play(other, post("o1", match.Notice, other))
 	d.play(away, post("away", match.Notice, away))
-	d.claim()
 	for _, where := range []match.Room{garden, cellar} {
 		d.park(where, "")
 	}
 	d.unparks(garden, false) // a moment ago it could not be reached
-	d.pass(lease + 2*time.Minute)
+	d.pass(3 * time.Minute)
 	d.unparks(match.Room{Platform: "another platform", Channel: garden.Channel}, false)
 	d.unparks(garden, true)
-	got := d.drain() // what the cellar is owed is not among it
-	d.same("shown of the first game", filterOut(got, "o1"), []string{"p1", "s1", "p2"})
-	d.same("shown of both", len(got), 4)
+	d.same("shown", d.drain(), []string{"p1", "s1", "p2", "o1"}) // what the cellar is owed is not among it
 	d.unparks(garden, false)
 
 	// A post after which a newer one was shown stays where it is.
 	d.play(m, post("p3", match.Notice, m))
-	d.claim()
 	d.park(garden, "")
 	d.play(m, post("p4", match.Notice, m))
 	d.same("shown", d.drain(), []string{"p4"})
 	d.play(other, post("o2", match.Notice, other))
-	d.claim()
 	d.park(garden, "")
-	d.pass(lease + 2*time.Minute)
+	d.pass(3 * time.Minute)
 	d.unparks(garden, true)
 	d.same("shown", d.drain(), []string{"o2"})
 
 	// A room that can surely be reached again gets its posts at once.
 	d.play(other, post("o3", match.Notice, other))
-	d.claim()
 	d.park(garden, "")
 	d.unparks(garden, false)
 	some, err := d.Unpark(d.ctx(), garden, d.now, true)
@@ -450,7 +294,7 @@ func parkGame(d *fixture) {
 	d.parks(garden, m.ID, false)
 	d.same("shown of the other game", d.drain(), []string{"o1", "r1"})
 	d.parks(garden, m.ID, false) // what was shown of the other game says nothing of this thread
-	d.pass(lease + 2*time.Minute)
+	d.pass(3 * time.Minute)
 	d.unparks(garden, true)
 	d.same("shown", d.drain(), []string{"p1", "p2"})
 	d.parks(garden, m.ID, true) // it had been in reach meanwhile
@@ -462,12 +306,13 @@ func parkedLonger(d *fixture) {
 	tries := 0
 	for end := d.now.Add(24 * time.Hour); d.now.Before(end); d.pass(5 * time.Minute) { // somebody talks all day
 		d.unpark(garden)
-		got := d.claim()
+		got := d.waits()
 		if len(got) == 0 {
 			continue
 		}
-		d.same("tried", got, []string{"p1"}) // never what comes after it
+		d.same("tried", got[0].ID, "p1") // never what comes after it
 		tries++
+		d.fails(got[0])
 		d.park(garden, "")
 	}
 	if tries < 5 || tries > 12 {
@@ -478,124 +323,14 @@ func parkedLonger(d *fixture) {
 func parkedBesideOthers(d *fixture) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	d.play(m, post("p1", match.Notice, m))
-	for range 6 {
-		d.same("claimed", d.claim(), []string{"p1"})
-		d.pass(lease)
+	for range 7 {
+		d.fails(d.waits()[0])
+		d.pass(time.Minute)
 	}
-	d.same("claimed", d.claim(), []string{"p1"})
 	d.park(garden, "")
 	d.play(other, post("o1", match.Notice, other))
 	d.same("shown of the other game", d.drain(), []string{"o1"}) // it is permitted again
 	d.pass(18 * time.Hour)
 	d.unparks(garden, true)
 	d.same("shown", d.drain(), []string{"p1"})
-}
-
-func later(d *fixture) {
-	m, other := d.open("g1", garden), d.open("g2", garden)
-	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
-	d.same("claimed", d.claim(), []string{"p1"})
-	d.must(d.Later(d.ctx(), "p1", 1, d.now.Add(5*time.Second), true))
-	d.play(other, post("o1", match.Notice, other))
-	d.same("claimed", d.claim(), []string{"o1"})
-	d.pass(5*time.Second - time.Millisecond)
-	d.same("claimed too early", d.claim(), []string{})
-	d.pass(time.Millisecond)
-	d.same("claimed afterwards", d.claim(), []string{"p1"}) // long before the claim would have run out
-	d.settle("p1")
-	d.must(d.Later(d.ctx(), "p1", 1, d.now, true)) // it was shown after all
-	d.same("claimed", d.claim(), []string{"p2"})
-}
-
-func refuse(d *fixture) {
-	m := d.open("g1", garden)
-	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
-	d.same("claimed", d.claim(), []string{"p1"})
-	d.must(d.Refuse(d.ctx(), "p1", 1, "refused by the platform"))
-	d.same("shown", d.drain(), []string{"p2"})
-	d.pass(24 * time.Hour)
-	d.unparks(garden, false)
-	d.same("claimed", d.claim(), []string{})
-}
-
-// filterOut returns ids without one.
-func filterOut(ids []string, id string) []string {
-	return slices.DeleteFunc(slices.Clone(ids), func(s string) bool { return s == id })
-}
-
-// oracle delivers posts as badly as it can happen: claims run out with the
-// post shown or not, the platform asks to wait, posts come at any moment. What
-// was shown in the end must be what the rules of the outbox promise.
-func oracle(d *fixture) {
-	for seed := range uint64(10) {
-		rng := rand.New(rand.NewPCG(seed, 0))
-		where := match.Room{Platform: "web", Channel: fmt.Sprint("room ", seed)}
-		m := d.open(match.GameID(fmt.Sprint("g", seed)), where)
-		var owed, shown []match.OutboxPost
-		deliver := func(fate int) (n int) {
-			posts := d.claimed()
-			for _, p := range posts {
-				switch fate {
-				case 0: // it never arrives
-				case 1: // it arrives and nobody writes it down; the platform knows it by its id
-					shown = append(shown, p)
-				case 2:
-					d.must(d.Later(d.ctx(), p.ID, p.Attempt, d.now.Add(time.Second), true))
-				default:
-					shown = append(shown, p)
-					d.must(d.Settle(d.ctx(), p.ID, outbox.Receipt(p.ID), nil, outbox.Decorations{}))
-				}
-			}
-			return len(posts)
-		}
-		for range 40 {
-			switch rng.IntN(3) {
-			case 0:
-				var posts []match.OutboxPost
-				for range 1 + rng.IntN(3) {
-					kind := []string{match.Show, match.Notice, match.Status}[rng.IntN(3)]
-					posts = append(posts, post(fmt.Sprintf("%d/%d", seed, len(owed)+len(posts)), kind, m))
-				}
-				d.play(m, posts...)
-				owed = append(owed, posts...)
-			case 1:
-				d.pass(time.Duration(rng.IntN(int(2 * lease))))
-			case 2:
-				deliver(rng.IntN(5))
-			}
-		}
-		for d.pass(lease); deliver(3) > 0; {
-		}
-		d.promises(seed, owed, shown)
-	}
-}
-
-// promises checks the posts that were shown against those that were stored.
-func (d *fixture) promises(seed uint64, owed, shown []match.OutboxPost) {
-	d.Helper()
-	seen := map[string]bool{}
-	shown = slices.DeleteFunc(shown, func(p match.OutboxPost) bool { // what the platform recognizes
-		again := seen[p.ID]
-		seen[p.ID] = true
-		return again
-	})
-	place := map[string]int{}
-	for i, p := range owed {
-		place[p.ID] = i
-	}
-	last := map[string]string{}
-	for _, p := range owed {
-		last[p.Kind] = p.ID
-		if p.Kind == match.Notice && !seen[p.ID] {
-			d.Errorf("seed %d: notice %s was never shown", seed, p.ID)
-		}
-	}
-	for _, kind := range []string{match.Show, match.Status} {
-		if id := last[kind]; id != "" && !seen[id] {
-			d.Errorf("seed %d: the last %s, %s, was never shown", seed, kind, id)
-		}
-	}
-	if !slices.IsSortedFunc(shown, func(a, b match.OutboxPost) int { return place[a.ID] - place[b.ID] }) {
-		d.Errorf("seed %d: shown out of order: %v", seed, shown)
-	}
 }

@@ -68,12 +68,12 @@ func prunedPosts(d *fixture) {
 			p.Private, p.Where.Thread = rng.IntN(3) == 0, []string{"", "t"}[rng.IntN(2)]
 			d.pass(time.Second)
 			d.play(m, p)
-			for attempt := 1; len(d.claim()) > 0; attempt++ {
+			for waiting := d.waits(); len(waiting) > 0; waiting = d.waits() {
 				switch rng.IntN(5) {
 				case 0:
-					d.must(d.Settle(d.ctx(), p.ID, "", nil, outbox.Decorations{}))
+					d.must(d.Settle(d.ctx(), p.ID, "", nil, outbox.Decorations{}, nil))
 				case 1:
-					d.must(d.Refuse(d.ctx(), p.ID, attempt, "no"))
+					d.must(d.Change(d.ctx(), waiting[0], outbox.Refused, "no"))
 				case 2:
 					d.park(p.Where, m.ID)
 				default:

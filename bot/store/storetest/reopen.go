@@ -9,17 +9,13 @@ import (
 )
 
 // Reopen tests that a storage keeps everything while it is closed. Open opens
-// the same one each time, empty at first. A storage that one process has for
-// itself knows when it opens that whoever claimed posts is gone; where several
-// may use it, alone is false and a claim has to run out.
-func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
+// the same one each time, empty at first.
+func Reopen(t *testing.T, open func(*testing.T) Storage) {
 	d := &fixture{T: t, Storage: open(t), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 	ada := d.person(outbox.User{Platform: "web", ID: "1", Name: "Ada"})
 	m := d.open("g1", garden)
 	d.play(m, post("notice", match.Notice, m), post("show", match.Show, m), post("status", match.Status, m))
-	d.same("claimed", d.claim(), []string{"notice"})
 	d.settle("notice")
-	d.same("claimed", d.claim(), []string{"show"})
 	d.parks(cellar, "", true)
 	d.must(d.SetBookmark(d.ctx(), "matrix", "s1"))
 	said, err := d.Append(d.ctx(), outbox.Message{Key: "k", Room: "hall", At: d.now, Text: "hello", To: []string{"Ada"},
@@ -57,10 +53,6 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 
 	d.Storage = open(t)
 	d.same("what is kept", look(), before)
-	if !alone {
-		d.same("claimed while the show is in flight", d.claim(), []string{})
-		d.pass(lease)
-	}
 	d.same("shown", d.drain(), []string{"show", "status"})
 	d.parks(cellar, "", false)
 	d.same("the same message", d.say("k", "hall", "again"), said)

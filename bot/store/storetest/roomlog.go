@@ -123,9 +123,9 @@ func messagesOfSteps(d *fixture) {
 		d.Errorf("taken twice: %v", err)
 	}
 	for range 2 {
-		d.must(d.Settle(d.ctx(), "p1", "", &outbox.Message{Key: "p1", Room: "hall", At: d.now, Text: "board"}, outbox.Decorations{}))
+		d.must(d.Settle(d.ctx(), "p1", "", &outbox.Message{Key: "p1", Room: "hall", At: d.now, Text: "board"}, outbox.Decorations{}, nil))
 	}
-	if err := d.Settle(d.ctx(), "never owed", "", &outbox.Message{Key: "k", Room: "hall", Text: "nothing"}, outbox.Decorations{}); !errors.Is(err, bot.ErrNotFound) {
+	if err := d.Settle(d.ctx(), "never owed", "", &outbox.Message{Key: "k", Room: "hall", Text: "nothing"}, outbox.Decorations{}, nil); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("a post that was never owed: %v", err)
 	}
 	d.same("heard", d.heard("hall", 0, 10), []string{"/place D4", "board"})

@@ -137,7 +137,7 @@ func forgottenServer(d *fixture) {
 	play("kept-3", elsewhere, far, far, far)
 	play("kept-4", here("unbound"), who["eve"], who["eve"], who["eve"])
 	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Prefs: &match.Preferences{Person: who["pat"], Remind: "none"}}))
-	d.settle(d.claim()...)
+	d.drain()
 	refused := func(id string, where match.Room) {
 		d.must(d.Commit(d.ctx(), &match.Step{Request: id, At: d.now, Where: where, Answer: match.Reply{Texts: []bot.Text{{Key: "no"}}}}))
 	}

@@ -107,7 +107,7 @@ func refusal(d *fixture) {
 	d.same("answered what was never asked", ok, false)
 	matches := d.find(bot.Query{})
 	d.same("matches", len(matches), 0)
-	d.same("posts", d.claim(), []string{})
+	d.same("posts", d.waiting(), []string{})
 }
 
 func requestTwice(d *fixture) {

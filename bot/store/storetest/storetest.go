@@ -49,19 +49,10 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"the last changed match comes first", lastChangedFirst},
 		{"what has changed in a match is stored, though it is known how it stood", changedStanding},
 
-		{"posts of a match come one after another", postsInOrder},
-		{"posts of different matches do not wait for each other", postsSideBySide},
 		{"a post comes back as it was owed", postReadBack},
-		{"a claimed post is not given again until its time", claimOnce},
-		{"a step claims what nothing older waits before", claimedByStep},
-		{"claims are renewed by those who have them", claimsRenewed},
-		{"platforms can be left alone", platformsLeftAlone},
+		{"a step marks what nothing older waits before", triedByStep},
+		{"posts are changed while they wait", changePosts},
 		{"decorations", decorations},
-		{"of many who claim one gets the post", racingClaims},
-		{"a newer show or status supersedes an older one", supersede},
-		{"a notice is never superseded", noticesStay},
-		{"a show in flight is not overtaken", showInFlight},
-		{"a show that some may see supersedes nothing", privateShow},
 		{"settling twice is settling once", settleTwice},
 		{"the last receipt of a kind is known", lastReceipt},
 		{"the first receipt of a game is known, and the game by it", firstReceipt},
@@ -70,9 +61,6 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"a game whose thread is out of reach holds up no other", parkGame},
 		{"the longer it is out of reach, the more seldom it is tried", parkedLonger},
 		{"what is owed to one game waits its time though another's is shown", parkedBesideOthers},
-		{"a post that is put off makes its game wait and no other", later},
-		{"a post that is given up lets those after it pass", refuse},
-		{"whatever happens, notices come once and in order and the last show is shown", oracle},
 
 		{"a person keeps one id", onePerson},
 		{"a person seen twice at once is one", racingPeople},
@@ -193,22 +181,19 @@ func post(id, kind string, m *match.Match) match.OutboxPost {
 
 const day = 24 * time.Hour
 
-// lease is how long a claim holds in these tests.
-const lease = time.Minute
-
-// claimed returns the posts to deliver now.
-func (d *fixture) claimed() []match.OutboxPost {
+// waits returns the posts that wait.
+func (d *fixture) waits() []match.OutboxPost {
 	d.Helper()
-	posts, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
+	posts, err := d.Waiting(d.ctx())
 	d.must(err)
 	return posts
 }
 
-// claim returns their ids.
-func (d *fixture) claim() []string {
+// waiting returns their ids.
+func (d *fixture) waiting() []string {
 	d.Helper()
 	ids := []string{}
-	for _, p := range d.claimed() {
+	for _, p := range d.waits() {
 		ids = append(ids, p.ID)
 	}
 	return ids
@@ -218,22 +203,16 @@ func (d *fixture) claim() []string {
 func (d *fixture) settle(ids ...string) {
 	d.Helper()
 	for _, id := range ids {
-		d.must(d.Settle(d.ctx(), id, outbox.Receipt("receipt of "+id), nil, outbox.Decorations{}))
+		d.must(d.Settle(d.ctx(), id, outbox.Receipt("receipt of "+id), nil, outbox.Decorations{}, nil))
 	}
 }
 
-// drain claims and settles until nothing is left, and returns what came, in order.
+// drain settles all posts that wait and returns them, those of each lane in their order.
 func (d *fixture) drain() []string {
 	d.Helper()
-	all := []string{}
-	for {
-		ids := d.claim()
-		if len(ids) == 0 {
-			return all
-		}
-		d.settle(ids...)
-		all = append(all, ids...)
-	}
+	ids := d.waiting()
+	d.settle(ids...)
+	return ids
 }
 
 // park parks the posts of a room, or of a game there, and reports whether it is the

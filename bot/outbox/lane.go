@@ -1,0 +1,235 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
+)
+
+// The lanes hold the posts that wait, as the store has them: it is read at the start,
+// and again when somebody else may have changed what waits.
+
+// A lane holds the posts that wait in it, in their order.
+type lane struct {
+	posts []*pending
+	from  time.Time // when the first may be sent, because an attempt has failed
+	sent  time.Time // when the last was
+}
+
+// A pending post is a Pending and what happens to it. The outbox's mu guards it.
+type pending struct {
+	Pending
+	busy   bool          // it is being sent
+	asked  time.Time     // since when its asker shows it; zero: it does not
+	wanted chan struct{} // its asker waits for it; nil: it does not
+}
+
+// idle reports whether nobody is showing the post.
+func (p *pending) idle() bool { return !p.busy && p.asked.IsZero() }
+
+func (b *Outbox) lane(l match.Lane) *lane {
+	in := b.lanes[l]
+	if in == nil {
+		in = &lane{}
+		b.lanes[l] = in
+	}
+	return in
+}
+
+// find returns the post with the id of o, or nil.
+func (b *Outbox) find(o match.OutboxPost) *pending {
+	if in := b.lanes[o.Lane()]; in != nil {
+		for _, p := range in.posts {
+			if p.ID == o.ID {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// put adds a post to its lane.
+func (b *Outbox) put(p *pending) {
+	in := b.lane(p.Lane())
+	at, _ := slices.BinarySearchFunc(in.posts, p, func(x, y *pending) int { return cmp.Compare(x.N, y.N) })
+	in.posts = slices.Insert(in.posts, at, p)
+	in.supersede()
+}
+
+// supersede drops the boards and statuses for which newer ones wait. A post that may have
+// been sent is shown again, because its receipt is needed to remove its controls.
+func (in *lane) supersede() {
+	newer := map[string]bool{}
+	for i, p := range slices.Backward(in.posts) {
+		if newer[p.Kind] && p.idle() && !p.Look {
+			if p.wanted != nil {
+				close(p.wanted)
+			}
+			in.posts = slices.Delete(in.posts, i, i+1)
+		} else if (p.Kind == match.Show || p.Kind == match.Status) && !p.Private {
+			newer[p.Kind] = true
+		}
+	}
+}
+
+// remove removes a post that waits no longer.
+func (b *Outbox) remove(o match.OutboxPost) {
+	if in := b.lanes[o.Lane()]; in != nil {
+		in.posts = slices.DeleteFunc(in.posts, func(p *pending) bool { return p.ID == o.ID })
+	}
+}
+
+// Reread lets the outbox read the posts that wait once more, because others may wait now.
+func (b *Outbox) Reread() {
+	b.mu.Lock()
+	b.current = false
+	b.mu.Unlock()
+	b.Wake()
+}
+
+// read reads the posts that wait, unless the lanes hold all of them.
+func (b *Outbox) read(ctx context.Context) error {
+	b.mu.Lock()
+	if b.current {
+		b.mu.Unlock()
+		return nil
+	}
+	b.current = true
+	b.mu.Unlock()
+	posts, err := b.Rows.Waiting(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	latest := b.Now().Add(longest)
+	for _, o := range posts {
+		if o.Due.After(latest) { // the clock was ahead
+			o.Due = latest
+		}
+		p := b.find(o)
+		if p == nil {
+			p = &pending{Pending: Pending{OutboxPost: o, Look: o.Tried}}
+			if p.Tried = false; p.Look { // so that a post is not sent that was shown meanwhile
+				p.Attempt++
+			}
+			b.put(p)
+		}
+		if in := b.lane(o.Lane()); o.Attempt > 0 && p == in.posts[0] && p.idle() {
+			p.Due, in.from = o.Due, o.Due
+		}
+	}
+	if err != nil {
+		b.current = false
+	}
+	return err
+}
+
+// next returns the posts to send now, which are the caller's to deliver: of each lane the
+// first, and of each platform so many that at most a number are being sent. Lanes that
+// have waited longest come first. It also returns when there will be others; zero: after
+// the next change.
+func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.Now()
+	if !b.current { // an older post may be missing
+		return nil, now
+	}
+	for l, in := range b.lanes {
+		if len(in.posts) == 0 {
+			if len(b.lanes) > maxLanes {
+				delete(b.lanes, l)
+			}
+			continue
+		}
+		p, from := in.posts[0], b.queue.accounts.of(l.Platform).held(now)
+		if end := p.asked.Add(deliverFor); !p.asked.IsZero() && !now.Before(end) {
+			b.fail(p, now, true) // its asker has gone, after having sent it or not
+			p.asked = time.Time{}
+		} else if !p.asked.IsZero() {
+			from = end
+		} else if in.from.After(from) {
+			from = in.from
+		}
+		switch {
+		case p.busy, named(platforms, l.Platform) == nil:
+		case now.Before(from):
+			again = sooner(again, from.Add(time.Millisecond)) // so that what comes just then is chosen, too
+		default:
+			posts = append(posts, p)
+		}
+	}
+	slices.SortFunc(posts, func(x, y *pending) int {
+		l, m := x.Lane(), y.Lane()
+		return cmp.Or(b.lanes[l].sent.Compare(b.lanes[m].sent), x.Due.Compare(y.Due), cmp.Compare(l.Platform, m.Platform), cmp.Compare(l.Channel, m.Channel), cmp.Compare(l.Game, m.Game))
+	})
+	posts = slices.DeleteFunc(posts, func(p *pending) bool {
+		most := most
+		if most < math.MaxInt && b.queue.accounts.of(p.Where.Platform).narrow(now) {
+			most = 1
+		}
+		p.busy = b.sending[p.Where.Platform] < most
+		if p.busy {
+			b.sending[p.Where.Platform]++
+		}
+		return !p.busy
+	})
+	return posts, again
+}
+
+// fail notes that an attempt to show a post has ended, after which it may be there.
+func (b *Outbox) fail(p *pending, due time.Time, look bool) {
+	p.Look = p.Look || look
+	p.Attempt, p.Tried, p.Due, p.Left = p.Attempt+1, p.Look, due, nil
+	b.lane(p.Lane()).from = due
+}
+
+// mark stores that a post may have been sent, before it is, and reports whether it still
+// waits.
+func (b *Outbox) mark(ctx context.Context, p *pending) bool {
+	b.mu.Lock()
+	was := p.Tried
+	p.Tried = true
+	b.mu.Unlock()
+	return was || b.change(ctx, p, Waiting, "") == nil
+}
+
+// change stores the state of a post, which leaves its lane if it waits no longer.
+func (b *Outbox) change(ctx context.Context, p *pending, is State, why string) error {
+	b.mu.Lock()
+	o := p.OutboxPost
+	b.mu.Unlock()
+	err := b.Rows.Change(ctx, o, is, why)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case errors.Is(err, ErrNotFound), err == nil && is != Waiting:
+		b.remove(o)
+	case err != nil:
+		p.Tried = false
+		b.lane(o.Lane()).from = b.Now().Add(retryAfter)
+		b.failed(ctx, err, "storing the outcome of a delivery failed, will retry", "post", o.ID)
+	}
+	return err
+}
+
+// following returns the post that follows one in its lane, if it comes at once and is not
+// tried yet; else nil.
+func (b *Outbox) following(o match.OutboxPost) *match.OutboxPost {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	in, now, account := b.lane(o.Lane()), b.Now(), b.queue.accounts.of(o.Where.Platform)
+	if !b.current || len(in.posts) < 2 || in.posts[0].ID != o.ID || !account.held(now).IsZero() || account.narrow(now) {
+		return nil
+	}
+	p := in.posts[1]
+	if !p.idle() || p.Tried {
+		return nil
+	}
+	next := p.OutboxPost
+	next.Tried = true
+	return &next
+}
