@@ -183,7 +183,7 @@ var verbs = map[string]verb{
 		f.Asked = nil
 		return f.end(e, result, rules.Saying{Text: "a moderator decided it"})
 	},
-	// delete: the game will be deleted.
+	// delete: the game is deleted.
 	"delete": func(f *folding, e Event, _ string) error {
 		f.Deleted, f.Asked = true, nil
 		return f.tick(e, clock.Event{Kind: clock.Stop})

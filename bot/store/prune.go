@@ -12,6 +12,7 @@ import (
 const (
 	keepAnswers  = 30 * 24 * time.Hour // answers to requests
 	keepPosts    = 30 * 24 * time.Hour // posts that were shown, once no game needs them
+	keepDeleted  = 30 * 24 * time.Hour // games that were deleted
 	keepMessages = 90 * 24 * time.Hour // the transcript of the local room,
 	leastKept    = 10_000              // or this many of its newest messages, if these are more (Trim bounds their bytes)
 )
@@ -23,6 +24,7 @@ type sweep struct {
 	number     bool          // the key is one; else a text
 	keep       time.Duration // $1 in useless is the time this long ago
 	useless    string        // condition on a row
+	removes    []string      // statements that delete a useless row with what belongs to it; nil: the row alone
 }
 
 // Strangers are people about whom nothing is stored but who they are. Only players make
@@ -35,7 +37,9 @@ const strangers = `
 	AND NOT EXISTS (SELECT 1 FROM game WHERE invited = person.id AND invited <> '')
 	AND NOT EXISTS (SELECT 1 FROM event WHERE actor = person.id AND ` + noTurn + `)`
 
-// sweeps lists all sweeps of Prune. Games and their events are never pruned.
+// sweeps lists all sweeps of Prune. Games and their events are never pruned, unless
+// people have deleted them. Of these the newest of a room stays until another game
+// follows, which would get its number.
 //
 // Of the posts that were shown in a place Prune keeps the first and the last with a
 // receipt, the last of each kind, and all with receipts of a game that goes on, because
@@ -51,6 +55,9 @@ var sweeps = []sweep{
 				OR NOT EXISTS (SELECT 1 FROM game WHERE id = post.game AND state IN ('open', 'going', 'sandbox'))
 				AND EXISTS (SELECT 1 FROM post newer WHERE ` + sameLane + ` AND newer.n > post.n AND newer.state = 'settled' AND newer.receipt <> '')
 				AND EXISTS (SELECT 1 FROM post newer WHERE ` + sameLane + ` AND newer.n < post.n AND newer.state = 'settled' AND newer.receipt <> '')))`},
+	{table: "game", key: "id", keep: keepDeleted, removes: removeGames, useless: `state = 'deleted' AND changed < $1 AND EXISTS (
+		SELECT 1 FROM game_channel c JOIN game_channel newer ON newer.platform = c.platform AND newer.channel = c.channel AND newer.number > c.number
+			WHERE c.game = game.id)`},
 	{table: "message", key: "n", number: true, keep: keepMessages,
 		useless: "at < $1 AND n <= (SELECT MAX(n) FROM message) - " + strconv.Itoa(leastKept)},
 	// A stranger may be sending a first request at this moment. The store then refuses
@@ -81,7 +88,17 @@ func (s *Store) Prune(ctx context.Context, now time.Time, after string, limit in
 	if err != nil {
 		return "", err
 	}
-	if len(found) > 0 {
+	switch {
+	case len(found) == 0:
+	case sw.removes != nil:
+		ids := make([]string, len(found))
+		for i, id := range found {
+			ids[i] = id.(string)
+		}
+		if err := s.forEach(ctx, ids, forgetGames, sw.removes...); err != nil {
+			return "", err
+		}
+	default:
 		err := s.exec(ctx, "DELETE FROM "+sw.table+" WHERE "+sw.key+" IN ("+placeholders(2, len(found))+") AND "+sw.useless, append([]any{since}, found...)...)
 		if err != nil {
 			return "", err

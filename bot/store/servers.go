@@ -65,8 +65,7 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 		removes []string
 	}{
 		{requestsOf, forgetRows, []string{"DELETE FROM inbox WHERE request IN ids"}},
-		{gamesOf, forgetGames, []string{"DELETE FROM due WHERE game IN ids", "DELETE FROM post WHERE game IN ids", "DELETE FROM event WHERE game IN ids",
-			"DELETE FROM game_channel WHERE game IN ids", "DELETE FROM game WHERE id IN ids"}},
+		{gamesOf, forgetGames, removeGames},
 	} {
 		ids, err := values[string](ctx, s.costly, of.which, platform, server)
 		if err != nil {
@@ -103,6 +102,10 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 		return err
 	})
 }
+
+// removeGames deletes games with their posts and timed actions.
+var removeGames = []string{"DELETE FROM due WHERE game IN ids", "DELETE FROM post WHERE game IN ids", "DELETE FROM event WHERE game IN ids",
+	"DELETE FROM game_channel WHERE game IN ids", "DELETE FROM game WHERE id IN ids"}
 
 // removeStrangers deletes people who are still strangers: since the search for them, some
 // may have opened a game or done something in one.

@@ -52,6 +52,44 @@ func prunedAnswers(d *fixture) {
 	d.same("the young one is kept", true, kept(young.Request))
 }
 
+// prunedGames: games that people have deleted go after a month with all that belongs to
+// them, but for the newest of a room, whose number the next game would get.
+func prunedGames(d *fixture) {
+	var games []*match.Match
+	for _, id := range []match.GameID{"deleted", "cancelled", "ended", "newest"} {
+		m := d.open(id, garden)
+		d.play(m, post(string(id)+"-board", match.Show, m))
+		step := d.turn(m)
+		step.Match.State = map[match.GameID]match.State{"cancelled": match.Cancelled, "ended": match.Ended}[id]
+		if step.Match.State == "" {
+			step.Match.State = match.Deleted
+		}
+		d.must(d.Commit(d.ctx(), step))
+		games = append(games, m)
+	}
+	there := func() (ids []match.GameID) {
+		for _, m := range games {
+			switch _, _, err := d.Match(d.ctx(), m.ID); {
+			case err == nil:
+				ids = append(ids, m.ID)
+			case !errors.Is(err, bot.ErrNotFound):
+				d.must(err)
+			}
+		}
+		return ids
+	}
+	d.pass(month)
+	d.prune()
+	d.same("after a month", there(), []match.GameID{"deleted", "cancelled", "ended", "newest"})
+	d.pass(time.Millisecond)
+	d.prune()
+	d.same("after more", there(), []match.GameID{"cancelled", "ended", "newest"})
+	next := d.open("next", garden)
+	d.same("the number of the next game", next.Number, 5)
+	d.prune()
+	d.same("once another game follows", there(), []match.GameID{"cancelled", "ended"})
+}
+
 // prunedPosts: pruning changes nothing of what is asked of the posts of a game that
 // goes on; of one that has ended the first and the last receipt stay.
 func prunedPosts(d *fixture) {

@@ -74,6 +74,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"who is forgotten meanwhile does nothing", strangersStep},
 
 		{"answers are pruned after a month", prunedAnswers},
+		{"deleted games are pruned after a month", prunedGames},
 		{"posts are pruned that no game needs", prunedPosts},
 		{"strangers are pruned", prunedPeople},
 
