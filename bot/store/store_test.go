@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/bot/store"
@@ -49,7 +50,8 @@ func TestMemory(t *testing.T) {
 		s := open(t, store.Memory)
 		t.Cleanup(func() {
 			for text, n := range store.Prepared(t, s) {
-				if n > 0 {
+				// SQLite prepares a savepoint twice more when it is first made, and never later.
+				if n > 0 && !strings.HasPrefix(text, "SAVEPOINT") {
 					t.Errorf("SQLite prepared this %d times again:\n%s", n, text)
 				}
 			}
