@@ -26,7 +26,7 @@ func whole(shards []gateway.Status) bool {
 func (a *Adapter) watch(ctx context.Context, g *gateway.Gateway) {
 	began := time.Now()
 	a.look(ctx, awayAfter/3, func() (away, back bool) {
-		shards := g.Status() // taken while telling is held, so that reports keep their order
+		shards := g.Status() // taken while reporting is held, so that reports keep their order
 		away = len(shards) == 0 && time.Since(began) > awayAfter
 		for _, s := range shards {
 			away = away || !s.Connected && time.Since(s.Since) > awayAfter

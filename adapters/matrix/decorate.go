@@ -30,7 +30,7 @@ import (
 // without it. The adapter owes them with the post; the bot keeps them and has them
 // delivered when the homeserver has room for them.
 
-// Budget returns what Synapse allows an account unless it is told otherwise.
+// Budget returns the configured limit of the homeserver; by default that of Synapse.
 func (a *Adapter) Budget() (perSecond float64, burst int) { return a.cfg.Rate, a.cfg.Burst }
 
 var _ outbox.Limited = (*Adapter)(nil)
@@ -154,7 +154,7 @@ func (a *Adapter) reactions(ctx context.Context, where match.Room, on outbox.Rec
 	}
 	wanted := message.ReactionsOf(controls, sealed)
 	same := !slices.ContainsFunc(wanted, func(emoji string) bool { return there[emoji] == "" })
-	if same && len(there) == len(wanted) { // what was owed before is moot
+	if same && len(there) == len(wanted) { // nothing is left to do
 		service, _ := a.theService()
 		return nil, service.Done(ctx, where, outbox.Reaction, string(on))
 	}
@@ -295,7 +295,7 @@ func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, o
 	if err != nil {
 		return err
 	}
-	unknown := p.Attempt > 1 || a.hasGoneBack() // the homeserver may not have finished with the first when it is asked once more
+	unknown := p.Attempt > 1 || a.hasGoneBack() // the homeserver may still be handling the first attempt
 	for _, e := range there {
 		unknown = unknown || only && e == reactionThere
 	}
@@ -399,7 +399,7 @@ func (a *Adapter) attach(ctx context.Context, dev *device.Device, at id.RoomID, 
 	}
 	line := lineOf(p)
 	c := content{Content: message.Content{Number: p.Number, Lang: p.Lang}, picture: p.Scene.Picture(), name: boardName(p.Number, p.Seq), file: p.File}
-	if p.Game == "" { // an answer's, which is kept here alone: it can be asked for again
+	if p.Game == "" { // an answer's, which only memory holds: the person can ask again
 		line = at.String() + " answer"
 		c, _ = a.files.Get(of.Post)
 	} else if p.Scene == nil {

@@ -28,7 +28,7 @@
 // [Adapter.Deliver] shows the posts of a request, too. The request does not: the requests of a
 // room are handled one after another, and must not wait for each other's pictures.
 //
-// In an encrypted room nothing is sent in the clear. The adapter asks the homeserver whether
+// The adapter sends no plaintext into an encrypted room. It asks the homeserver whether
 // the room is encrypted before it sends anything, and sends nothing without an answer.
 //
 // After a room has refused a message, the adapter hardly tries it until something changes there
@@ -48,8 +48,8 @@
 //     the account.
 //
 // Others end by themselves, at the latest when Run has ended and the context of asks with it:
-//   - One for each upload, at most 64, and one for each room that the bot joins. Whoever started
-//     them waits for a moment, and asks again later.
+//   - One for each upload, at most 64, and one for each room that the bot joins. The caller
+//     waits for a moment, and looks again later.
 //   - Timers that wake a room after an error, mark a message as read, or show that the bot types.
 //
 // Deliver is called by the outbox, concurrently. The packages device (one goroutine: signs of

@@ -13,7 +13,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 )
 
-// Where the homeserver leaves out what was said, the gap is written down in its
+// Where the homeserver leaves messages out, the gap is stored in its
 // place in the queue, and it is filled when its turn comes: page by page
 // backwards, how far is on disk. Other rooms do not wait for it, and what was
 // said after it in the same room does.
@@ -23,7 +23,7 @@ const (
 	maxGap = 100_000 // events of a gap that are looked through
 )
 
-// gap is the type of what stands for a gap in the queue.
+// gap is the type of the entry for a gap in the queue.
 var gap = event.NewEventType("halfpoint.gap")
 
 // A gapAt says what is still missing: what came before a place, back to an event
@@ -108,8 +108,8 @@ func (a *Adapter) fill(ctx context.Context, dev *device.Device, r *row) error {
 	}
 }
 
-// messages returns a part of what was said in a room before from, the newest
-// first, and where the next begins.
+// messages returns a page of the messages of a room before from, the newest first, and
+// where the next page begins.
 func (a *Adapter) messages(ctx context.Context, dev *device.Device, at id.RoomID, from string) (events []*event.Event, end string, err error) {
 	filter, err := json.Marshal(&mautrix.FilterPart{Types: read, LazyLoadMembers: true})
 	if err != nil {

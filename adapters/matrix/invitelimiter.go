@@ -17,7 +17,7 @@ const (
 )
 
 // inviteLimiter makes invitations wait in the order in which they came: first for
-// those of the same inviter, so that nobody can keep others waiting with many,
+// those of the same inviter, so that one inviter with many cannot keep others waiting,
 // then for all. Its methods may be called concurrently.
 type inviteLimiter struct {
 	mu   sync.Mutex
@@ -67,8 +67,8 @@ func (g *inviteLimiter) wait(e id.EventID, by id.UserID, now time.Time) time.Dur
 	return a.at.Sub(now)
 }
 
-// tells reports whether an inviter is to be told that invitations wait: once until they
-// have invited the bot nowhere for a while.
+// tells reports whether an inviter should get the message that invitations wait: once
+// until they have invited the bot nowhere for a while.
 func (g *inviteLimiter) tells(by id.UserID, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -64,7 +64,7 @@ type Config struct {
 // How much runs and waits.
 const (
 	awayAfter   = 15 * time.Second // without an answer the homeserver counts as away
-	toldAfter   = 30 * time.Second // a room is told that a message could not be read
+	toldAfter   = 30 * time.Second // a room gets the message that something could not be read
 	editAfter   = time.Minute
 	slowAfter   = 4 * time.Second
 	askWorkers  = 16
@@ -84,7 +84,7 @@ const (
 )
 
 // How much a person, and a room, may ask: so many at once, and then so many a
-// minute. They are told once, for what is said here is said to all.
+// minute. They get one warning, since everybody in the room reads it.
 const (
 	personAtOnce, personPerMinute = 10, 60
 	roomAtOnce                    = 40
@@ -103,19 +103,19 @@ type Adapter struct {
 	asks          *intake.Queue
 	rooms         map[id.RoomID]*room     // as on disk
 	origins       map[id.RoomID]bool      // rooms of which it is settled whether they came of others
-	ctx           context.Context         // of asking; ends a while after Run was told to stop
+	ctx           context.Context         // of requests; ends a while after the context of Run
 	scheduled     map[id.RoomID]bool      // rooms whose events are to be handled
 	joins         map[string]*joinAttempt // under way, by room
 	failed        map[id.EventID]failure
 	held          map[id.RoomID][]held       // events whose answers wait, in their order; of a room only its work changes it
 	verifications map[id.UserID]verification // to be cancelled
-	done          time.Time                  // when last an event was dealt with
-	read          time.Time                  // when last the homeserver told what is new
+	done          time.Time                  // when the adapter last handled an event
+	read          time.Time                  // when the homeserver last answered a sync
 
 	synced   atomic.Pointer[device.Device] // the device for which an answer of the homeserver was taken in
 	leftover int64                         // the newest event that was there before the program began
 	reviewed bool                          // invitations that an earlier start has ignored were looked at; only the loop that reads uses it
-	out      atomic.Bool                   // nothing is known to reach the homeserver
+	out      atomic.Bool                   // the homeserver is out of reach, as far as is known
 	keys     atomic.Int64                  // how often keys have come
 
 	restored    restored

@@ -7,11 +7,10 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// A message of the bot's says for itself what reactions to it mean, as mautrix's
-// reaction commands do: a reaction to an old board asks for something at that
-// board, and is told that the game has moved on. The root of a thread, which shows
-// how the game stands now, offers what stands at no event: reacting to it is
-// typing the command.
+// A message of the bot defines what reactions to it mean, as mautrix's reaction commands
+// do: a reaction to an old board is a request at that board, and its answer says that the
+// game has moved on. The root of a thread, which shows how the game stands now, offers
+// requests at no event: a reaction to it is like typing the command.
 
 // The fields of mautrix's package commands.
 const (

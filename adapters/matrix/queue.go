@@ -30,10 +30,10 @@ const (
 // backwards each part is below the one before. The gap itself comes first.
 const gapFirst = -1 << 40
 
-// A queue is what is kept on disk, in the tables of the bot's store: events until they
-// have been dealt with, stored together with the token that says how far the bot has
-// read, so that the homeserver need never tell them again; rooms; and small facts. Its
-// methods may be called concurrently.
+// A queue stores in the tables of the bot's store: events until the adapter has handled
+// them, together with the token that says how far the bot has read, so that the
+// homeserver need never send them again; rooms; and small facts. Its methods may be
+// called concurrently.
 type queue struct{ db *dbutil.Database }
 
 // A row is an event that was written down.
@@ -43,7 +43,7 @@ type row struct {
 	event   id.EventID
 	state   string
 	tries   int       // see [Adapter.processEvent]
-	live    bool      // it came as it was said, not after the bot was away
+	live    bool      // it came at once, not after the bot was away
 	at      time.Time // when it came
 	evt     *event.Event
 	broken  error // what is on disk cannot be read
@@ -52,7 +52,7 @@ type row struct {
 // A batch is what one answer of the homeserver brought.
 type batch struct {
 	token  string
-	live   bool                 // what is told is said now, not while the bot was away
+	live   bool                 // its events are new, not of a time when the bot was away
 	events []*event.Event       // in the order of each room
 	last   map[id.RoomID]last   // how far each room has been read
 	left   map[id.RoomID]bool   // where the bot is no longer
@@ -170,8 +170,8 @@ func idOf[ID ~string](s ID) ID {
 	return s
 }
 
-// takeBack drops what was taken back before it was dealt with, if by who had
-// said it or may take back what others say.
+// takeBack drops waiting events that were redacted, if the sender, or somebody who may
+// redact the messages of others, has done so.
 func (q *queue) takeBack(ctx context.Context, gone []redaction) error {
 	for _, g := range gone {
 		rows, err := q.rows(ctx, "event = $1 AND state IN ($2, $3)", g.event, waiting, keyless)
@@ -190,8 +190,7 @@ func (q *queue) takeBack(ctx context.Context, gone []redaction) error {
 	return nil
 }
 
-// changed reports whether what somebody has said, in an event or an edit of it,
-// waits to be dealt with once more, for they have edited it since.
+// changed reports whether a newer edit of an event, or of an edit, waits to be handled.
 func (q *queue) changed(ctx context.Context, r *row, first id.EventID) (bool, error) {
 	rows, err := q.rows(ctx, "edits = $1 AND edits <> '' AND room = $2 AND state = $3 AND (n > $4 OR n = $4 AND part > $5)", first, r.room, waiting, r.n, r.part)
 	if err != nil {
@@ -202,8 +201,8 @@ func (q *queue) changed(ctx context.Context, r *row, first id.EventID) (bool, er
 
 // fill writes down what was found in a gap, and how far it has been looked
 // through. The gap is closed if done says so, or something was found that is there
-// already from before it: else, if the program ended now, it would be looked for
-// further back, where everything has been dealt with and part of it forgotten.
+// already from before it: otherwise, if the program ended now, the search would go
+// further back, to events that were handled and partly forgotten.
 func (q *queue) fill(ctx context.Context, g *row, found []*row, gone []redaction, body []byte, done bool) (closed bool, err error) {
 	closed = done
 	err = q.db.DoTxn(ctx, nil, func(ctx context.Context) error {
@@ -323,14 +322,13 @@ func (q *queue) keyCame(ctx context.Context, session id.SessionID) ([]id.RoomID,
 	return rooms, err
 }
 
-// overdue returns events whose key has been missing since before and of which
-// nobody has been told, the oldest first.
+// overdue returns events whose key has been missing since before and which no message has
+// reported yet, the oldest first.
 func (q *queue) overdue(ctx context.Context, before time.Time) ([]*row, error) {
 	return q.rows(ctx, "state = $1 AND told = 0 AND at < $2 ORDER BY n, part LIMIT 100", keyless, before.UnixMilli())
 }
 
-// told writes down that of an event whose key is missing nobody is to be told
-// any more.
+// told stores that the missing key of an event needs no further message.
 func (q *queue) told(ctx context.Context, r *row) error {
 	return q.exec(ctx, "UPDATE matrix_event SET told = 1 WHERE n = $1 AND part = $2", r.n, r.part)
 }
@@ -457,7 +455,7 @@ func (q *queue) unmark(ctx context.Context, kind, key string) error {
 	return q.exec(ctx, "DELETE FROM matrix_mark WHERE kind = $1 AND key = $2", kind, key)
 }
 
-// An Abandoned is an event that could not be dealt with and is left alone.
+// An Abandoned is an event that the adapter could not handle and has given up.
 type Abandoned struct {
 	Room  id.RoomID
 	Event id.EventID

@@ -39,7 +39,7 @@ var doors = []event.Type{event.EventMessage, event.EventReaction, event.EventRed
 type closed struct {
 	why   error
 	times int       // in a row
-	until time.Time // nothing is sent before
+	until time.Time // when something may be sent again
 	moved bool      // the room has been upgraded
 }
 

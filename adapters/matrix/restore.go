@@ -17,9 +17,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// An old copy of the database has been put back: the device is new, and what was said since
-// the copy is read and dealt with again. The bot's own messages from that time are in the
-// rooms, and not in the database. Each that is to be sent is looked for among them first.
+// After a restore of an old copy of the database the device is new, and the adapter reads
+// and handles again all events since the copy. The bot's own messages from that time are in
+// the rooms, and not in the database: the adapter looks for each there before it sends it.
 
 const (
 	lookFor   = 24 * time.Hour  // after a restore
@@ -40,7 +40,7 @@ type earlier struct {
 	events map[id.EventID]bool
 }
 
-// notKnown stands for the time of a copy when the bot was never there before.
+// notKnown is the time of a copy if the bot was never there before.
 const notKnown = 1
 
 // notLoggedIn stores when the bot was there before, until it has logged in: if the database is
@@ -110,8 +110,8 @@ func (a *Adapter) readRestored(ctx context.Context, q *queue) error {
 // copy: the games of the room went back, and have now come as far as they do.
 var goneBack = event.NewEventType("halfpoint.restored")
 
-// tellsRestored has it said in the rooms of the first answer since a restore that it was
-// made, once what is new there has been dealt with.
+// tellsRestored announces a restore in the rooms of the first sync after it, once their
+// new events are handled.
 func (a *Adapter) tellsRestored(b *batch) {
 	if !a.restored.untold.Load() {
 		return
@@ -159,8 +159,8 @@ func (a *Adapter) sentBefore(ctx context.Context, dev *device.Device, at id.Room
 	return a.find(ctx, dev, at, key)
 }
 
-// sinceCopy returns what the bot has said in a room since the database was copied, until it
-// is asked for the first time.
+// sinceCopy returns the messages of the bot in a room from the copy of the database until
+// the first call.
 func (a *Adapter) sinceCopy(ctx context.Context, dev *device.Device, at id.RoomID) (all earlier, err error) {
 	if known, ok := a.restored.earlier.Load(at); ok {
 		return known.(earlier), nil
@@ -195,8 +195,8 @@ func (a *Adapter) sinceCopy(ctx context.Context, dev *device.Device, at id.RoomI
 	return known.(earlier), nil
 }
 
-// Where a game was opened since the copy, what is said in its thread waits until the game
-// is open again and its opening found: so long at a time, and at most.
+// Where a game was opened since the copy, events in its thread wait until the game is open
+// again and its opening found: so long at a time, and at most.
 const (
 	rootAgain  = 500 * time.Millisecond
 	rootAtMost = time.Minute

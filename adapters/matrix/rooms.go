@@ -27,7 +27,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
-// A room is what is known of one.
+// A room is what the adapter knows of one.
 type room struct {
 	id     id.RoomID
 	known  id.RoomID  // by which the bot knows it: its own id, or that of the first room before upgrades
@@ -39,7 +39,7 @@ type room struct {
 // direct reports whether the bot is alone with one person.
 func (r room) direct() bool { return r.people > 0 && r.people <= 2 }
 
-// room returns what is known of a room.
+// room returns what the adapter knows of a room.
 func (a *Adapter) room(at id.RoomID) room {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -61,7 +61,8 @@ func (a *Adapter) roomCount() (n int) {
 	return n
 }
 
-// current returns the room in which what the bot knows by a room's id goes on.
+// current returns the room that continues the room with an id: its successor after
+// upgrades.
 func (a *Adapter) current(known id.RoomID) room {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -155,7 +156,7 @@ func (a *Adapter) leaveAlone(ctx context.Context, at id.RoomID) {
 	a.log.Info("left an empty room", "room", at)
 }
 
-// invitation is the type of what stands for an invitation in the queue.
+// invitation is the type of the entry for an invitation in the queue.
 var invitation = event.NewEventType("halfpoint.invitation")
 
 // invited takes an invitation, if it may be accepted.
@@ -281,7 +282,7 @@ func (a *Adapter) tellInviter(ctx context.Context, dev *device.Device, by id.Use
 }
 
 // follow takes the bot to the room that a tombstone names, on the terms of an
-// invitation by whoever sent the tombstone, and only if the new room says that it
+// invitation by the sender of the tombstone, and only if the new room says that it
 // replaces the old one. What the bot knows of the old room holds in the new one.
 func (a *Adapter) follow(ctx context.Context, dev *device.Device, e *event.Event) error {
 	to, _ := e.Content.Raw["replacement_room"].(string)
@@ -404,9 +405,8 @@ func (a *Adapter) showGames(ctx context.Context, at id.RoomID) error {
 	return a.queue.unmark(ctx, "shows games", at.String())
 }
 
-// origin looks, before the first thing that is said in a room is dealt with,
-// whether it is the successor of one that the bot knows: what was said there, that
-// it has moved, may be dealt with later.
+// origin finds out, before the first event of a room is handled, whether the room is the
+// successor of one that the bot knows: the tombstone there may be handled later.
 func (a *Adapter) origin(ctx context.Context, dev *device.Device, at id.RoomID) error {
 	a.mu.Lock()
 	known := a.origins[at]
@@ -430,7 +430,7 @@ func (a *Adapter) origin(ctx context.Context, dev *device.Device, at id.RoomID) 
 	if from != "" && a.room(from).joined {
 		var moved event.TombstoneEventContent
 		switch err := dev.Client.StateEvent(ctx, from, event.StateTombstone, "", &moved); {
-		case refusedBy(err): // it may be said yet
+		case refusedBy(err): // the tombstone may still come
 			return nil
 		case err != nil:
 			return fmt.Errorf("get a room's successor: %w", err)
@@ -464,8 +464,8 @@ func (a *Adapter) created(ctx context.Context, dev *device.Device, at id.RoomID)
 	return create, err
 }
 
-// Joining a room of another homeserver may take minutes. It goes on in the background, so that
-// other rooms have their turn.
+// Joining a room of another homeserver may take minutes. It runs in the background, so
+// that other rooms have their turn.
 const (
 	joinHold  = 2 * time.Second
 	joinAgain = time.Second
@@ -498,7 +498,7 @@ func (a *Adapter) joinRoom(ctx context.Context, dev *device.Device, to string, h
 	if fresh {
 		go func() {
 			defer close(j.done)
-			ctx, cancel := context.WithTimeout(a.asking(), joinFor) // longer than whoever asks waits
+			ctx, cancel := context.WithTimeout(a.asking(), joinFor) // longer than the caller waits
 			defer cancel()
 			j.err = errors.New("panicked")
 			a.guarded("joining "+to, func() { _, j.err = dev.Client.JoinRoom(ctx, to, how) })
@@ -587,7 +587,7 @@ func (a *Adapter) encrypted(ctx context.Context, dev *device.Device, at id.RoomI
 	case err != nil:
 		return false, err
 	case c.Algorithm != id.AlgorithmMegolmV1:
-		// Whatever is written there, nobody can end it; and this is what all know.
+		// No content ends encryption; and every client knows this algorithm.
 		c = event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}
 	}
 	if err := dev.State.SetEncryptionEvent(ctx, at, &c); err != nil {
@@ -642,9 +642,9 @@ func (a *Adapter) moderator(ctx context.Context, dev *device.Device, at id.RoomI
 	return err == nil && level >= moderates
 }
 
-// directly returns a room in which the bot is alone with somebody, creating one
-// if there is none. What is said there is for nobody else, so that each time the
-// homeserver is asked who is there.
+// directly returns a room in which the bot is alone with somebody, creating one if there
+// is none. Its messages are for nobody else, so each time it asks the homeserver for the
+// members.
 func (a *Adapter) directly(ctx context.Context, dev *device.Device, user id.UserID) (id.RoomID, error) {
 	done, err := a.making.take(ctx, user.String()) // or two would make a room each
 	if err != nil {
@@ -714,8 +714,8 @@ func (a *Adapter) company(ctx context.Context, dev *device.Device, at id.RoomID)
 			a.fresh.Delete(at)
 		}
 	}
-	// Not by the client's own method, which would replace what is known from /sync by
-	// an answer that may be older.
+	// Not by the client's own method, which would replace the state from /sync by an
+	// answer that may be older.
 	body, err := a.get(ctx, dev, mautrix.ClientURLPath{"v3", "rooms", at, "members"}, nil)
 	if refusedBy(err) { // the bot is not there itself
 		return with, nil
@@ -754,9 +754,9 @@ const freshFor = time.Minute
 // makeFor is how long making a room may take; others may have to be asked.
 const makeFor = time.Minute
 
-// intent is the field of what a room is created with in which stands for what
-// it was made: a word that nobody else knows, by which the bot finds a room of
-// its own making when the answer was lost.
+// intent is the field in the creation event of a room that says for what the bot made it:
+// a word that nobody else knows, by which the bot finds the room if the response was
+// lost.
 const intent = "io.github.halfpoint.intent"
 
 // makeRoom makes a room for the bot and somebody, or finds the one that it has

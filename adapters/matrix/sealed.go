@@ -17,9 +17,9 @@ import (
 // something. Reactions are always in the clear: none is a turn there, or agrees to anything
 // that ends a game.
 //
-// What was said before the room was encrypted, and comes late, is done. Where that was the
-// homeserver says, but only once: a room that is known to be encrypted stays so, and so does
-// the one into which it moves.
+// A message from before the room was encrypted counts, also if it comes late. The
+// homeserver says when encryption began, but only once: a room that is known to be encrypted
+// stays so, and so does the one into which it moves.
 
 // inClear is the type of a message that was not encrypted though its room was.
 var inClear = event.NewEventType("halfpoint.in_clear")

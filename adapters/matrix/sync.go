@@ -32,7 +32,7 @@ const (
 	maxEvent = 70 << 10 // bytes of a content
 )
 
-// filter is what the homeserver is asked for.
+// filter returns the filter of a sync.
 func filter(timeline int) string {
 	nothing := &mautrix.FilterPart{NotTypes: []event.Type{event.NewEventType("*")}}
 	b, err := json.Marshal(&mautrix.Filter{
@@ -55,7 +55,7 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 		return err
 	}
 	failed := time.Now()
-	announced, away := false, true // until the first answer nothing is known
+	announced, away := false, true // unknown until the first answer
 	failures := 0
 	limit := timeline
 	for ctx.Err() == nil {
@@ -353,7 +353,7 @@ func (a *Adapter) keep(ctx context.Context, dev *device.Device, at id.RoomID, e 
 	err := e.Content.ParseRaw(e.Type)
 	if e.Type == event.StateEncryption {
 		if c, ok := e.Content.Parsed.(*event.EncryptionEventContent); !ok || c.Algorithm != id.AlgorithmMegolmV1 {
-			// Whatever is written there, nobody can end it.
+			// No content ends encryption.
 			e.Content.Parsed, err = &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}, nil
 		}
 	}
@@ -366,9 +366,9 @@ func (a *Adapter) keep(ctx context.Context, dev *device.Device, at id.RoomID, e 
 	}
 }
 
-// unread gives the events of a room that the bot has not seen: those of the
-// answer, and, if it leaves some out, what stands for the gap. What was said
-// before the bot came is not for it.
+// unread returns the events of a room that the bot has not seen: those of the answer, and
+// an entry for the gap if it leaves some out. Events from before the bot came are not
+// among them.
 func (a *Adapter) unread(dev *device.Device, at id.RoomID, known room, j *mautrix.SyncJoinedRoom, first bool, sealing sealing) (events []*event.Event, missing *event.Event) {
 	events = j.Timeline.Events
 	seen := slices.IndexFunc(events, func(e *event.Event) bool { return known.last != "" && e.ID == known.last })

@@ -58,8 +58,8 @@ func (a *Adapter) aside(ctx context.Context, what string, work func(context.Cont
 	a.guarded(what, func() { work(ctx) })
 }
 
-// unreadAgain is how long after one was told that something could not be read
-// they are told so in the same room again.
+// unreadAgain is the least time between two messages to a person in a room that something
+// could not be read.
 const unreadAgain = 10 * time.Minute
 
 // unreadable tells in the room that something could not be read: once for each
@@ -89,7 +89,7 @@ func (a *Adapter) unreadable(ctx context.Context, now time.Time) {
 	}
 }
 
-// tellUnread tells of one event, unless enough was told.
+// tellUnread reports one unreadable event, unless the person had enough reports.
 func (a *Adapter) tellUnread(ctx context.Context, dev *device.Device, r *row, now time.Time) error {
 	session, _ := r.evt.Content.Raw["session_id"].(string)
 	person := r.evt.Sender.String() + " " + r.room.String()

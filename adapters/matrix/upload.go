@@ -28,7 +28,7 @@ import (
 
 const (
 	uploadsMost  = 64                     // at once
-	uploadAgain  = 500 * time.Millisecond // after which one that has failed is tried once more
+	uploadAgain  = 500 * time.Millisecond // before a failed one is tried again
 	uploadsKnown = 512                    // results that are remembered
 )
 
@@ -56,7 +56,7 @@ type upload struct {
 
 // begin returns the upload for which to wait: of a line that which is under way,
 // which may be another one, or a new one; nil if there are too many, or the homeserver
-// has asked to wait. What is known is done already.
+// has asked to wait. An upload whose result is remembered is done already.
 func (u *uploads) begin(line, key string, run func() (message.Picture, error)) *upload {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -88,10 +88,10 @@ func (u *uploads) begin(line, key string, run func() (message.Picture, error)) *
 	return fresh
 }
 
-// upload uploads a file, encrypted if the room is, and waits for it a while. What takes
-// long goes on meanwhile; what fails is tried once more, and then left to the outbox. In
-// a line, a game's in a channel, one upload is under way at a time. What was uploaded is
-// not uploaded again.
+// upload uploads a file, encrypted if the room is, and waits for it a while. A slow upload
+// continues in the background; a failed one is tried again once, and then left to the
+// outbox. In a line, a game's in a channel, one upload runs at a time. No file is uploaded
+// twice.
 func (a *Adapter) upload(ctx context.Context, dev *device.Device, at id.RoomID, line string, file *outbox.File) (message.Picture, error) {
 	secret, err := a.lastEncrypted(ctx, dev, at)
 	if err != nil {

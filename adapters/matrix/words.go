@@ -62,7 +62,7 @@ func translated(english string, args ...string) func(lang string) string {
 	return func(lang string) string { return bot.Translated(lang, english, args...) }
 }
 
-// wrong words what to tell whoever typed a command that cannot be read.
+// wrong returns the words of the refusal of a command that cannot be read.
 func wrong(p command.Parsed) func(lang string) string {
 	return func(lang string) string {
 		if p.Err != nil {

@@ -59,7 +59,7 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 	}
 	word, rest := firstWord(text)
 	if how == byName || how == alone {
-		word = strings.TrimRight(word, ".!") // it is said, not typed by rule
+		word = strings.TrimRight(word, ".!") // people talk to the bot here, and punctuate
 	}
 	typed := word
 	word = strings.ToLower(width.Fold.String(word))

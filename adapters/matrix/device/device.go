@@ -527,8 +527,8 @@ func (d *Device) openCrypto(ctx context.Context) (*e2ee.Machine, error) {
 		Pickle: []byte(d.row.pickle.Reveal()), Log: d.config.Log})
 }
 
-// closeCrypto leaves Crypto where it is: who still has the device in hand is told
-// that it is closed, not that there is no encryption.
+// closeCrypto closes Crypto and keeps the pointer: callers that still hold the device get
+// ErrClosed, not a device without encryption.
 func (d *Device) closeCrypto() {
 	if d.Crypto != nil {
 		_ = d.Crypto.Close()
@@ -637,7 +637,7 @@ func (d *Device) uses() uint64 {
 }
 
 // advance makes a new generation, in the database first: the server's may be
-// behind, never ahead. Alive says that the bot goes on.
+// behind, never ahead. Alive: the bot keeps running.
 func (d *Device) advance(ctx context.Context, alive bool) error {
 	uses := d.uses()
 	var device id.DeviceID

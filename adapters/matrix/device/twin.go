@@ -143,8 +143,8 @@ func (d *Device) holds(ctx context.Context) error {
 // Nothing must be done with the device then but to close it.
 func (d *Device) Taken() <-chan struct{} { return d.taken }
 
-// write writes the mark, with the time if the bot goes on, unless the account is another's
-// by now.
+// write writes the mark, with the time if the bot keeps running, unless another bot has
+// taken the account over.
 func (d *Device) write(ctx context.Context, device id.DeviceID, generation int64, alive bool) error {
 	if d.claimed {
 		if err := d.holds(ctx); err != nil {

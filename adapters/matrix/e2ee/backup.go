@@ -47,8 +47,8 @@ type keyBackup struct {
 }
 
 // mark is how the database marks a session that is in the backup with its MAC. Earlier
-// versions marked those that they had uploaded, without one, with the version alone: they
-// are uploaded once more.
+// versions marked those that they had uploaded, without one, with the version alone: the
+// bot uploads them again.
 func (b *keyBackup) mark() id.KeyBackupVersion { return b.version + marked }
 
 const marked = " with MAC"
@@ -298,7 +298,7 @@ func (m *Machine) keepBackup(ctx context.Context, ready bool, wait time.Duration
 }
 
 // upload uploads the keys that are not in the backup, and marks them. After a crash in
-// between they are uploaded once more, which changes nothing there.
+// between it uploads them again, which changes nothing there.
 func (m *Machine) upload(ctx context.Context) error {
 	to := m.backup.Load()
 	for to != nil {
@@ -440,7 +440,7 @@ func (m *Machine) fetch(ctx context.Context, want wanted) error {
 
 var errBackupLater = errors.New("the key backup is not open yet")
 
-// unanswered stands for a question to the backup that has failed.
+// unanswered is a failed request to the backup.
 type unanswered struct{ wanted }
 
 // unseal decrypts a session from the backup. mautrix panics at some that make no sense.

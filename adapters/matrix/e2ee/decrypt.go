@@ -94,8 +94,8 @@ func sealedOf(evt *event.Event) (*event.Event, *event.EncryptedEventContent, err
 	return &copied, sealed, nil
 }
 
-// checkSender sees that the session came from the one who is said to have sent
-// the event. mautrix only lowers a trust level when it did not.
+// checkSender checks that the session came from the sender that the homeserver names.
+// mautrix only lowers a trust level if it did not.
 func (m *Machine) checkSender(ctx context.Context, sender id.UserID, room id.RoomID, session id.SessionID) error {
 	group, err := m.store().GetGroupSession(ctx, room, session)
 	if err != nil {
@@ -127,7 +127,7 @@ func (m *Machine) AskForKey(ctx context.Context, evt *event.Event) error {
 	if err := m.DB.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM matrix_key_asked WHERE session_id=$1)", sealed.SessionID).Scan(&asked); err != nil || asked {
 		return err
 	}
-	// Written down only after it: who is killed in between asks once more.
+	// Stored only afterwards: a bot that is killed in between asks again.
 	err = m.olm().SendRoomKeyRequest(ctx, evt.RoomID, sealed.SenderKey, sealed.SessionID, "",
 		map[id.UserID][]id.DeviceID{evt.Sender: {"*"}})
 	if err != nil {

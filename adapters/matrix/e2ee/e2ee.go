@@ -40,7 +40,7 @@ type StateStore interface {
 	// FindSharedRooms returns the encrypted rooms in which a user and the bot are.
 	FindSharedRooms(ctx context.Context, user id.UserID) ([]id.RoomID, error)
 	// HasFetchedMembers says whether all members of a room are known. If not,
-	// they are asked for before anything is encrypted for the room.
+	// the machine fetches them before it encrypts anything for the room.
 	HasFetchedMembers(ctx context.Context, room id.RoomID) (bool, error)
 	// GetRoomMembers returns the people of a room with one of some memberships.
 	GetRoomMembers(ctx context.Context, room id.RoomID, memberships ...event.Membership) (map[id.UserID]*event.MemberEventContent, error)

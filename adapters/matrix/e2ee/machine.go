@@ -46,7 +46,7 @@ type Machine struct {
 	otkCheck time.Time // when the number of one-time keys was last asked for
 	since    string    // of the last Sync
 
-	asks sync.Map // of whom (id.UserID) the key of a session is being asked for
+	asks sync.Map // users (id.UserID) whom the bot is asking for the key of a session
 
 	pending *newKeys // which the owner has to approve; CrossSign's
 
@@ -146,8 +146,8 @@ func (m *Machine) load(ctx context.Context, first bool) error {
 		return fmt.Errorf("read the device's keys: %w", err)
 	}
 	if first {
-		// Earlier versions believed whatever the backup said of a key. Whose such a key is
-		// nobody knows; its sender is asked for it when it is needed.
+		// Earlier versions believed any key in the backup. The sender of such a key is
+		// unknown: the bot asks for it when it needs it.
 		res, err := s.DB.Exec(ctx, "DELETE FROM crypto_megolm_inbound_session WHERE key_source=$1 AND key_backup_version NOT LIKE $2", id.KeySourceBackup, "%"+marked)
 		if err != nil {
 			return fmt.Errorf("drop unproven keys of the key backup: %w", err)
@@ -201,9 +201,8 @@ func (m *Machine) notify(arrived []arrival) {
 // has grown, an older copy of the database must not be used any more.
 func (m *Machine) Uses() uint64 { return m.uses.Load() }
 
-// Close ends what goes on in the background. The database stays open. From then on
-// nothing is encrypted or decrypted any more, which says [ErrClosed]. It may be
-// called twice.
+// Close ends the work in the background. The database stays open. From then on the
+// machine encrypts and decrypts nothing, and returns [ErrClosed]. It may be called twice.
 func (m *Machine) Close() error {
 	m.stop()
 	m.stopped.Wait()

@@ -161,7 +161,7 @@ func (m *Machine) session(ctx context.Context, room id.RoomID) (*crypto.Outbound
 	return s, nil
 }
 
-// recipients returns who may read what is said in the room now.
+// recipients returns the users who may read new messages in the room.
 func (m *Machine) recipients(ctx context.Context, room id.RoomID) ([]id.UserID, error) {
 	all, err := m.State.HasFetchedMembers(ctx, room)
 	if err != nil {

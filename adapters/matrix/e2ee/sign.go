@@ -206,7 +206,7 @@ type newKeys struct {
 	crypto.CrossSigningKeysCache
 	storage *ssss.Key
 
-	session  string // in which the owner is asked for approval
+	session  string // the session of the request for approval
 	approval ErrApproval
 	asked    time.Time // since when
 }
@@ -251,8 +251,8 @@ func (m *Machine) newIdentity(ctx context.Context, now identity, c CrossSignConf
 	return m.publish(ctx, now, &newKeys{storage: key, CrossSigningKeysCache: *keys}, c.Password)
 }
 
-// approvalFor is how long an approval is good for at least, and the session in which it
-// is asked for.
+// approvalFor is how long an approval, and the session of its request, are valid at
+// least.
 const approvalFor = 10 * time.Minute
 
 // publish makes keys in secret storage those of the account, and signs this device

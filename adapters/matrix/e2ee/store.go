@@ -19,8 +19,8 @@ import (
 )
 
 // ourTables hold what mautrix does not keep: which devices got the key of a
-// session for certain and from which of its messages on; for which sessions a key was asked for and of whom;
-// and which devices were told that they have no one-time keys.
+// session for certain, and from which of its messages on; the key requests, with their
+// recipients; and which devices know that they have no one-time keys.
 var ourTables = []string{
 	`CREATE TABLE IF NOT EXISTS matrix_key_sent (
 		session_id TEXT NOT NULL, user_id TEXT NOT NULL, identity_key TEXT NOT NULL, message_index BIGINT NOT NULL,
@@ -165,8 +165,8 @@ type who struct {
 	Key  id.IdentityKey
 }
 
-// tellsNoOlm notes that a device is told that it has no one-time keys, and reports
-// whether it was not before.
+// tellsNoOlm notes that a device gets the message that it has no one-time keys, and
+// reports whether that is the first.
 func (s *store) tellsNoOlm(ctx context.Context, w who) (first bool, err error) {
 	res, err := s.DB.Exec(ctx, "INSERT INTO matrix_no_olm (user_id, identity_key) VALUES ($1, $2) ON CONFLICT DO NOTHING", w.User, w.Key)
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *store) tellsNoOlm(ctx context.Context, w who) (first bool, err error) {
 	return n > 0, err
 }
 
-// hasOlm forgets that a device was told that it has no one-time keys.
+// hasOlm forgets that a device got the message that it has no one-time keys.
 func (s *store) hasOlm(ctx context.Context, w who) error {
 	var told bool
 	err := s.DB.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM matrix_no_olm WHERE user_id=$1 AND identity_key=$2)", w.User, w.Key).Scan(&told)

@@ -21,7 +21,7 @@ import (
 // changes of device lists, the number of one-time keys. Call it before the
 // events of the answer are handled and before its token is saved: the server
 // deletes the to-device events at the next token. It may be called again with
-// the same answer, also after a crash. On error nothing is lost: call it again.
+// the same answer, also after a crash. An error loses nothing: call it again.
 func (m *Machine) Sync(ctx context.Context, resp *mautrix.RespSync, since string) error {
 	for _, evt := range resp.ToDevice.Events {
 		if err := m.toDevice(ctx, evt); err != nil {
@@ -233,8 +233,8 @@ func (m *Machine) withheld(ctx context.Context, evt *event.Event, content *event
 	return nil
 }
 
-// deviceLists marks the changed ones in the database; they are asked for when
-// next something is encrypted. mautrix asks at once, and when that fails only
+// deviceLists marks the changed ones in the database; the machine fetches them before it
+// encrypts the next message. mautrix asks at once, and when that fails only
 // logs it: the change would be lost with the token.
 func (m *Machine) deviceLists(ctx context.Context, lists *mautrix.DeviceLists, since string) error {
 	if since != "" && len(lists.Changed)+len(lists.Left) == 0 {

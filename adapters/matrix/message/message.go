@@ -25,7 +25,7 @@ type Content struct {
 	Unfold   bool            // Board can be unfolded below the text, and is not for those alone who see no picture
 	Chart    bool            // it is no board
 	Notify   []outbox.User   // the persons called: they are mentioned, nobody else is
-	Controls []match.Control // what can be asked for next; listed as it is typed
+	Controls []match.Control // the next commands; listed as people type them
 	Typed    bool            // their reactions do not stand below the message, so that it does not name them
 	Number   int             // of the game in its channel; 0: it is about no game
 	Lang     string          // BCP 47 tag of the language of Text
@@ -50,7 +50,7 @@ const (
 	maxContent  = 36_000 // both bodies
 	maxBoard    = 10_000 // of these for the board
 	maxCalls    = 6_000  // and for the persons called
-	maxControls = 4_000  // and for what can be asked for
+	maxControls = 4_000  // and for the commands
 	maxFallback = 2_000  // of the body of an edit for clients that know no edits
 	maxEdit     = 42_000 // an edit with its fallback
 	maxName     = 400    // of a file
@@ -104,7 +104,7 @@ func fileName(name string) string {
 
 // content writes both bodies and the mentions. If the board is not to be unfolded the
 // formatted body leaves it out, unless there is nothing else to say. A chart can always
-// be unfolded: it comes once, to whoever asks for it.
+// be unfolded: it comes once, on request.
 func (c Content) content(unfold bool) *event.MessageEventContent {
 	calls, ids := called(c.Notify)
 	var board, legend []span

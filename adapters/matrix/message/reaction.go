@@ -9,8 +9,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// Reactions are the commands that can be asked for by a reaction, and the emoji
-// of each; old boards still bear that of an old name. No command that cannot be
+// Reactions are the commands that have a reaction, and the emoji of each; old boards
+// still have that of an old name. No command that cannot be
 // taken back is among them, except that a draw is declared in Ultimate Go.
 // Reactions are not encrypted, so that any may be the homeserver's: in an
 // encrypted room the turns and agreements among the commands must be typed.
@@ -101,7 +101,7 @@ func Asked(c match.Control) match.Control {
 	return c
 }
 
-// Reaction returns the reaction that stands for a control: none if it says more
+// Reaction returns the reaction for a control: none if the control says more
 // than which command, which game and after which event, or must be typed.
 func Reaction(c match.Control, sealed bool) (string, bool) {
 	if c.Ask != "" {

@@ -52,8 +52,8 @@ func Edit(m *event.MessageEventContent, target id.EventID) *event.MessageEventCo
 	return &out
 }
 
-// WithoutControls takes the list of what can be asked for off a message that this package
-// has made in a language.
+// WithoutControls removes the list of commands from a message that this package has made
+// in a language.
 func WithoutControls(m *event.MessageEventContent, lang string) *event.MessageEventContent {
 	before, after, _ := strings.Cut(bot.Translated(lang, wordControls, holeBegin), holeBegin)
 	list := regexp.QuoteMeta(before) + "[^\n<]+" + regexp.QuoteMeta(after)
