@@ -81,7 +81,7 @@ type Service interface {
 	// is when the copy was known for one. Call it after the requests made since the copy
 	// have been asked again.
 	Restored(ctx context.Context, where match.Room, copied, found time.Time) error
-	// Moved shows the board of each running game of a room once more, and each open
+	// Moved shows the board of each running game of a room again, and each open
 	// challenge, because the room is now in another place, where nothing of them was
 	// shown; once for each place.
 	Moved(ctx context.Context, where match.Room, place string) error
@@ -143,7 +143,7 @@ func (r Request) moderates(command string) bool {
 // room anyone may take the seat of Black or White.
 type Seats struct {
 	Black, White outbox.User
-	Since        time.Time // when the person who asks took their seat; their games are those opened since
+	Since        time.Time // when the person asking took their seat; their games are those opened since
 }
 
 // An Answer is for the person who asked. Pass its Text through [Fill] before showing it.
@@ -191,5 +191,5 @@ func (a Answer) Unshared() Answer {
 	return a
 }
 
-// A Choice is a suggestion while typing: what is shown and what is meant.
+// A Choice is a suggestion while typing: a label for people, and the value.
 type Choice struct{ Label, Value string }

@@ -33,7 +33,7 @@ const maxNewest = 10_000
 // A cachedGame holds the last positions of a game, the newest first, because the
 // next turn may come before the posts of the last one are worded and its picture is
 // drawn. It also holds the last scenes, because a board is shown several times: in the
-// room, in the status message, and to everybody who asks for it.
+// room, in the status message, and on request.
 type cachedGame struct {
 	id     match.GameID
 	latest []*match.Position

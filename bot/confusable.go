@@ -16,7 +16,7 @@ import (
 )
 
 // who returns the users behind ids. If some of their names look the same, it adds tags
-// to those, so that nobody can pose as somebody else. The tag is derived from the person,
+// to those: no person can pose as another. The tag is derived from the person,
 // so that it is the same in every text and picture with both.
 func (b *Bot) who(ctx context.Context, ids ...match.PersonID) (map[match.PersonID]outbox.User, error) {
 	who, err := b.store.People(ctx, ids)

@@ -72,7 +72,7 @@ func readLesson(id, source string) (lesson, error) {
 	var now *rules.Game
 	var ruleset *rules.Ruleset
 	var setup rules.Setup
-	var opening []rules.Turn // what has been played before anything is said
+	var opening []rules.Turn // turns before the first sentence
 	fail := func(n int, err error) (lesson, error) { return l, fmt.Errorf("line %d: %w", n+1, err) }
 	for n := 1; n < len(lines); n++ {
 		line := strings.TrimSpace(lines[n])

@@ -93,7 +93,7 @@
 // From the outermost to the innermost. None is held while an adapter is called,
 // except the outbox's delivery lock, which only [Bot.Deliver] takes:
 //
-//   - serving: guards what is known about servers;
+//   - serving: guards the servers;
 //   - absence: guards the current time and the outages. The store is called under it,
 //     to read and write the few rows of outages, and once to read the secret
 //     from which the ids of games are derived;

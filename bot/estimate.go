@@ -82,7 +82,7 @@ func (b *Bot) estimate(ctx context.Context, m match.Match, p *match.Position) ab
 		return about{}
 	}
 	defer func() { <-b.estimator.slot }()
-	a, known := b.cache.estimated(m.ID, p) // by whoever had the slot
+	a, known := b.cache.estimated(m.ID, p) // by the goroutine that had the slot
 	if known {
 		return a
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// A localizer knows who asks, where, and the languages of the answer.
+// A localizer knows the person and the place of a request, and the languages of its answer.
 type localizer struct {
 	by     match.PersonID
-	mine   *text.Language // of the person who asks, for what they alone read
+	mine   *text.Language // of the person, for what they alone read
 	room   *text.Language // of the room, for what everybody reads
 	here   place
 	prefs  match.Preferences // of the person

@@ -148,8 +148,8 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who outbox.User, by m
 }
 
 // forget ends a person's games and deletes their data. It deletes the name first, so
-// that nothing shown meanwhile contains it, and stores that the rest is to be done, so that
-// this goes on after the process was killed.
+// that nothing shown meanwhile contains it, and stores the rest as a job, which the next
+// start continues if the process is killed.
 func (b *Bot) forget(ctx context.Context, r Request, by match.PersonID) error {
 	_, l, err := b.room(ctx, r.Where)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 
 // HowItStands returns the state of a game in at most three lines, for its status
 // message: the players, the last turn and the next or who has accepted the count, the
-// count or the result. It uses
-// the words of the scene; names are clean, but nothing is escaped.
+// count or the result. It uses the words of the scene. Names are clean, the text is not
+// escaped.
 func HowItStands(s render.Scene) []string {
 	lines := []string{"⚫ " + CleanName(s.Black.Name) + " – ⚪ " + CleanName(s.White.Name)}
 	for _, words := range [][]string{append([]string{s.Told, s.Next}, s.Accepted()...), {s.Headline, s.Caption}} {

@@ -41,7 +41,7 @@ func (b *Bot) worded(ctx context.Context, o outbox.Pending) (outbox.Post, error)
 		return p, err
 	}
 	if o.Game != "" && o.Kind == match.Show {
-		players := map[match.PersonID]outbox.User{m.Black: known[m.Black], m.White: known[m.White]} // names are told apart in the picture alone
+		players := map[match.PersonID]outbox.User{m.Black: known[m.Black], m.White: known[m.White]} // the picture alone distinguishes equal names
 		scene := b.draw(ctx, m, pos, l, tellApart(players), room.look(match.Preferences{}))
 		p.Scene = &scene
 	}

@@ -16,7 +16,7 @@ import (
 // MaxDiagram is the greatest length of a diagram or a record, in bytes.
 const MaxDiagram = 2 << 20
 
-// maxGuessed is how many guesses are told one by one.
+// maxGuessed is how many guesses an answer lists one by one.
 const maxGuessed = 5
 
 // fence matches the marks of a code block around a text.

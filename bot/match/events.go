@@ -82,7 +82,7 @@ var verbs = map[string]verb{
 		}
 		return f.tick(e, clock.Event{Kind: clock.Undo, Back: to, Agreed: agreed != ""})
 	},
-	// branch B: Black goes on playing, to try out what is dead.
+	// branch B: Black continues to play, to try out what is dead.
 	"branch": func(f *folding, e Event, args string) error {
 		f.Branch, f.Asked = e.Seq, nil
 		if r := f.begun.Rules(); r != r.Undisputed() { // passing again only ends the branch
@@ -188,8 +188,8 @@ var verbs = map[string]verb{
 		f.Deleted, f.Asked = true, nil
 		return f.tick(e, clock.Event{Kind: clock.Stop})
 	},
-	// comment 12 Why not C3?: somebody says something of turn 12. Without words it
-	// was said by somebody who has been forgotten.
+	// comment 12 Why not C3?: a comment on turn 12. Without words its author was
+	// forgotten.
 	"comment": func(f *folding, e Event, args string) error {
 		if args == "" {
 			return nil

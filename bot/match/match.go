@@ -18,7 +18,7 @@
 //		Now:      now,
 //	})
 //
-// [Commands] lists what can be asked for. [DecideDue] decides timed actions, such as flags
+// [Commands] lists all requests. [DecideDue] decides timed actions, such as flags
 // and reminders. The [Step] holds everything that changes: an answer, new events, posts,
 // and the next timed actions. The same input always leads to the same step, so a step that
 // conflicts with another change is thrown away and decided again. [BoardOptions],
@@ -192,7 +192,7 @@ type Control struct {
 	Label   string
 	Command string
 	Args    map[string]string
-	Ask     string // the option of the command to be asked for first: a point, or some of what Suggest suggests; may be empty
+	Ask     string // the option that the platform asks for first: a point, or some of what Suggest suggests; may be empty
 }
 
 // Typed is what somebody typed in a room whose log the store keeps.

@@ -23,7 +23,7 @@ func (in *Input) makeTurn(t rules.Turn) Step {
 	if in.Position.Placing > 0 && t.Kind != rules.Resign {
 		return in.stones(in.Request.Args["at"])
 	}
-	if in.Request.Args["handicap"] != "" { // it was asked for by the name of a command for that alone
+	if in.Request.Args["handicap"] != "" { // by the name of a command for handicap stones alone
 		return in.Refuse(say("placing.none", in.number()))
 	}
 	if t.Kind == rules.Place {
@@ -52,7 +52,7 @@ func (in *Input) makeTurn(t rules.Turn) Step {
 	return in.play(t)
 }
 
-// resume goes on playing after play has stopped.
+// resume continues play after it has stopped.
 func resume(in *Input) Step {
 	return in.play(rules.Turn{Kind: rules.Resume, By: in.color()})
 }
@@ -406,7 +406,7 @@ func (in *Input) exampleFree(n int) string {
 	return rules.Names(free)
 }
 
-// Number reads an argument that is a whole number; otherwise stands for none. Its error
+// Number reads an argument that is a whole number; otherwise is its value if there is none. Its error
 // is for the person who typed.
 func Number(args map[string]string, name string, otherwise int) (int, error) {
 	typed := strings.TrimSpace(args[name])

@@ -16,7 +16,7 @@ type account struct {
 	perSecond, burst float64 // burst 0: no limit is known
 	spent            float64 // tokens, as of at; more than burst if posts did not care
 	at               time.Time
-	until            time.Time // nothing is sent before
+	until            time.Time // when something may be sent again
 	narrowUntil      time.Time // one post at a time
 }
 

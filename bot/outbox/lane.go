@@ -84,7 +84,7 @@ func (b *Outbox) remove(o match.OutboxPost) {
 	}
 }
 
-// Reread lets the outbox read the posts that wait once more, because others may wait now.
+// Reread makes the outbox read the waiting posts again, because there may be others now.
 func (b *Outbox) Reread() {
 	b.mu.Lock()
 	b.current = false

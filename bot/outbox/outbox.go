@@ -94,7 +94,7 @@ const (
 	retryMost  = 30 * time.Second // but no longer than this
 	maxTries   = 3                // of a post that is refused or causes a panic
 	deliverFor = 75 * time.Second // for one post: pictures go up slow lines
-	finishIn   = 8 * time.Second  // once the program has been told to stop
+	finishIn   = 8 * time.Second  // once the program stops
 	settleFor  = 5 * time.Second  // to store that a post was shown
 	maxLanes   = 1000             // remembered, although nothing waits in them
 	askerWaits = time.Second      // for older posts of its lane
@@ -159,8 +159,7 @@ func (b *Outbox) Deliver(ctx context.Context, platforms ...Platform) (int, error
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	// A delivery that has begun is finished, even if the program is told to stop
-	// meanwhile: half a delivery would have to be repeated after the restart.
+	// A delivery that has begun is finished, even if the program stops meanwhile: half a delivery would have to be repeated after the restart.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishIn)
 	defer cancel()
 	if err := b.Open(ctx, platforms...); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // A committer makes changes, one after another. Changes that arrive while the disk is
 // busy share the next commit, because a commit is nearly all of the cost of a change
-// and costs the same whatever is in it.
+// and costs the same for any number of rows.
 type committer struct {
 	db    *sql.DB
 	check func() error // what must succeed before a transaction begins

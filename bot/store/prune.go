@@ -42,7 +42,7 @@ const strangers = `
 // follows, which would get its number.
 //
 // Of the posts that were shown in a place Prune keeps the first and the last with a
-// receipt, the last of each kind, and all with receipts of a game that goes on, because
+// receipt, the last of each kind, and all with receipts of a running game, because
 // [Store.Shown], [Store.GameUnder] and [Store.Unpark] look for these.
 var sweeps = []sweep{
 	{table: "inbox", key: "request", keep: keepAnswers, useless: "at < $1"},

@@ -189,7 +189,7 @@ func (s *Store) openWriter(ctx context.Context) (current bool, err error) {
 
 // scrub empties the write-ahead log, which holds pages from before data was erased. That
 // is impossible during a read: then the next round of pruning does it. Once the log is
-// empty, scrub goes on although ctx is done: the next log must be marked.
+// empty, scrub continues although ctx is done: the next log must be marked.
 func (s *Store) scrub(ctx context.Context) error {
 	if s.path == "" {
 		return nil

@@ -310,7 +310,7 @@ func (s *Store) markLog(ctx context.Context, db *sql.DB) (inFile bool, err error
 		return false, err
 	}
 	var busy, pages, copied int
-	// Whoever writes next begins the next log.
+	// The next writer begins the next log.
 	if err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(FULL)").Scan(&busy, &pages, &copied); err != nil || busy != 0 {
 		return false, err
 	}
