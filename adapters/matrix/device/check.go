@@ -162,9 +162,9 @@ func (d *Device) checkKeys(ctx context.Context, before *row, how login, say func
 	case exists && (owners == nil || kept == nil):
 		say("cross-signing is set up, and there is a recovery key to sign the bot's device with")
 	case exists && signed && own:
-		say(without + "if the bot loses its device, it makes new keys, and people have to verify it again")
+		say(without + "if the bot loses its device, it makes new keys, and clients warn that the identity was reset")
 	case exists && own:
-		say(without + "the bot, which set it up, makes new keys, and people have to verify it again")
+		say(without + "the bot, which set it up, makes new keys, and clients warn that the identity was reset")
 	case exists && signed:
 		say(without + "if the bot loses its device, the next one is unsigned until the key is there")
 	case exists && managed:

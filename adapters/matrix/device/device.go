@@ -377,6 +377,7 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 		return err
 	}); err != nil {
 		if c.Token.IsZero() || r.token != c.Token {
+			d.release(ctx)
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 			defer cancel()
 			d.logOut(ctx)

@@ -54,6 +54,11 @@ func TestRecoveryKeyIsInItsFile(t *testing.T) {
 			!strings.Contains(text, "it is not needed now") {
 			t.Errorf("a key that opens nothing, with a signed device: %v\n%s", err, text)
 		}
+		s.RecoveryKey = secret.Text{}
+		s.finds("if the bot loses its device, it makes new keys, and clients warn that the identity was reset")
+		s.loses()
+		s.openDB()
+		s.finds("the bot, which set it up, makes new keys, and clients warn that the identity was reset")
 	})
 }
 

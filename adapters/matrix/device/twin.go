@@ -93,10 +93,10 @@ func (d *Device) claim(ctx context.Context, there mark) error {
 	}
 	mine := there
 	mine.Run, mine.Place, mine.Beat = d.run, d.place, time.Now().UnixMilli()
+	d.claimed = true // also if the homeserver stores it and does not say so
 	if err := d.writeMark(ctx, mine); err != nil {
 		return err
 	}
-	d.claimed = true
 	// Another one that starts at this moment may have read the same, and its claim may
 	// come later: then that stands.
 	if err := backoff.Sleep(ctx, max(d.config.Settle, 4*time.Since(began))); err != nil {
@@ -111,11 +111,12 @@ func (d *Device) claim(ctx context.Context, there mark) error {
 }
 
 // release takes back the claim of a start that has failed, so that the next start does not
-// wait for it.
+// wait for it. It needs the login.
 func (d *Device) release(ctx context.Context) {
 	if !d.claimed {
 		return
 	}
+	d.claimed = false
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
 	there, err := d.readMark(ctx)

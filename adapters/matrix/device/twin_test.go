@@ -251,3 +251,36 @@ func TestStartAfterAFailedOne(t *testing.T) {
 		other.stays(other.starts())
 	})
 }
+
+// So has a start that ends while it makes its claim: it was stopped, or the homeserver stores
+// the claim and breaks off. It leaves no login behind either.
+func TestStartAfterAnUnfinishedClaim(t *testing.T) {
+	for name, c := range map[string]struct {
+		lasts time.Duration
+		lost  int // answers to the claim
+	}{
+		"stopped": {lasts: settleFor / 2},
+		"lost":    {lasts: time.Hour, lost: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+				proxy := server.Proxy(t)
+				s := account(t, server, proxy.URL, server.Register(t, "Bot"))
+				ctx, cancel := context.WithTimeout(ctx, c.lasts)
+				defer cancel()
+				proxy.Times(c.lost, matrixtest.On("PUT", "/account_data/"), matrixtest.Loses())
+				s.openDB()
+				if _, err := Open(ctx, s.Config); err == nil {
+					t.Fatal("opened")
+				} else if (ctx.Err() != nil) != (c.lost == 0) {
+					t.Errorf("it failed otherwise: %v", err)
+				}
+				if left := s.devices(server); len(left) > 0 {
+					t.Errorf("devices left: %v", left)
+				}
+				s.Waiting = func(context.Context) { t.Error("it waits for a bot that has ended") }
+				s.stays(s.starts())
+			})
+		})
+	}
+}
