@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"maunium.net/go/mautrix"
@@ -9,10 +10,11 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 )
 
 // The bot cannot be verified by emoji: nobody is there to compare them. Its account signs its
-// device instead. A request is cancelled, so that the other side does not wait.
+// device instead, if it can. A request is cancelled, so that the other side does not wait.
 
 const (
 	verificationLasts = 10 * time.Minute // then the other side gives up by itself
@@ -53,8 +55,9 @@ func (a *Adapter) askedToVerify(e *event.Event) {
 	}
 }
 
-// cancelVerification cancels one request, and in rooms only what boards leave of the budget, so
-// that a flood of requests holds up nothing.
+// cancelVerification cancels one request, at the next tick again unless that is done or
+// refused. In rooms it takes only what boards leave of the budget, so that a flood of requests
+// holds up nothing.
 func (a *Adapter) cancelVerification(ctx context.Context, dev *device.Device) {
 	busy := a.pace.background(a.cfg.Now(), 1) > 0
 	var user id.UserID
@@ -81,10 +84,14 @@ func (a *Adapter) cancelVerification(ctx context.Context, dev *device.Device) {
 		content["m.relates_to"] = map[string]any{"rel_type": event.RelReference, "event_id": v.id}
 		_, err = a.sendEvent(ctx, dev, v.room, event.InRoomVerificationCancel, &event.Content{Raw: content}, "verification "+v.id)
 	}
-	if unreachable(err) {
+	switch {
+	case err == nil:
+		a.log.Info("verification request cancelled: the bot cannot be verified by emoji", "user", user, "room", v.room)
+	case refusedBy(err), errors.Is(err, e2ee.ErrOff):
+		a.log.Info("verification request not cancelled", "user", user, "room", v.room, "error", err)
+	default:
 		return // at the next tick
 	}
-	a.log.Info("verification request cancelled: the bot cannot be verified by emoji", "user", user, "room", v.room, "error", err)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.verifications[user] == v {
