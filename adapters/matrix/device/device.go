@@ -325,6 +325,8 @@ func (d *Device) writeMark(ctx context.Context, m mark) error {
 // newDevice logs in as another device than before and forgets the keys of that.
 func (d *Device) newDevice(ctx context.Context, before *row) error {
 	c := d.config
+	claimed := d.claimed
+	d.release(ctx) // while the login before is there: the next may fail
 	d.end(ctx)
 	d.row = nil // no token is its own from now on
 	d.Client.ClearCredentials()
@@ -371,7 +373,7 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 	}
 	var there mark
 	if err := d.insist(func() (err error) {
-		if there, err = d.mark(ctx); err == nil && (before == nil || there.after(before) || d.elsewhere(there)) {
+		if there, err = d.mark(ctx); err == nil && (before == nil || claimed || there.after(before) || d.elsewhere(there)) {
 			err = d.claim(ctx, there)
 		}
 		return err

@@ -252,6 +252,26 @@ func TestStartAfterAFailedOne(t *testing.T) {
 	})
 }
 
+// So has one that could not log in again, after it had claimed the account by the login of an
+// old copy of the database.
+func TestStartAfterARejectedPassword(t *testing.T) {
+	matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+		s := account(t, server, server.URL, server.Register(t, "Bot"))
+		s.stops(s.starts())
+		old := s.copies()
+		s.stops(s.starts())
+		s.puts(old)
+		right := s.Password
+		s.Password = secret.New("wrong password")
+		s.fails("matrix.password: rejected")
+		s.Password = right
+		s.Waiting = func(context.Context) { t.Error("it waits for a bot that has ended") }
+		d := s.starts()
+		only(t, s.devices(server), d.Client.DeviceID)
+		s.stays(d)
+	})
+}
+
 // So has a start that ends while it makes its claim: it was stopped, or the homeserver stores
 // the claim and breaks off. It leaves no login behind either.
 func TestStartAfterAnUnfinishedClaim(t *testing.T) {
