@@ -51,6 +51,11 @@ var outageMigration string
 //go:embed migrations/00016_tried.sql
 var triedMigration string
 
+// deletedMigration brings the state of games that were deleted up to date.
+//
+//go:embed migrations/00017_deleted.sql
+var deletedMigration string
+
 // maxLine is the longest line of an export, in bytes.
 const maxLine = 16 << 20
 
@@ -267,7 +272,7 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
 			}
 			if done && err == nil && in.version < 7 {
 				_, set, _ := strings.Cut(triedMigration, ";")
-				_, err = tx.ExecContext(kept, set)
+				_, err = tx.ExecContext(kept, set+deletedMigration)
 			}
 			if done || err != nil {
 				return err

@@ -164,6 +164,14 @@ func TestOlderExportsAreRead(t *testing.T) {
 	if diff := cmp.Diff(want, export(t, s)); diff != "" {
 		t.Errorf("outages (-want +got):\n%s", diff)
 	}
+	// Up to the sixth a game that was deleted while it was open kept that state.
+	sixth, want := olderExport(6)
+	sixth, want = strings.ReplaceAll(sixth, `"state":"going"`, `"state":"open"`), strings.ReplaceAll(want, `"state":"going"`, `"state":"deleted"`)
+	s = open(t, store.Memory)
+	must(t, s.Import(t.Context(), strings.NewReader(strings.Replace(sixth, "turn B place D4", "delete", 1))))
+	if diff := cmp.Diff(strings.Replace(want, "turn B place D4", "delete", 1), export(t, s)); diff != "" {
+		t.Errorf("a deleted game (-want +got):\n%s", diff)
+	}
 	// Each is held to what its version had.
 	firstExport, _ := olderExport(1)
 	for want, text := range map[string]string{

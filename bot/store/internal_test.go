@@ -496,3 +496,22 @@ func TestFifteenthVersionIsBroughtUp(t *testing.T) {
 	some, err := s.Unpark(t.Context(), match.Room{Platform: "web", Channel: "d"}, time.UnixMilli(1700000000000).Add(time.Hour), false)
 	wants(t, "unparked", true, some, err)
 }
+
+// Up to the sixteenth version a game that was deleted while it was open, or after it was
+// cancelled, kept that state.
+func TestSixteenthVersionIsBroughtUp(t *testing.T) {
+	s := broughtUp(t, 16, deletedGames)
+	states, err := values[string](t.Context(), s.read, "SELECT g.id || ' ' || g.state || ' ' || c.state FROM game g JOIN game_channel c ON c.game = g.id ORDER BY g.id")
+	wants(t, "states", []string{"c cancelled cancelled", "d deleted deleted", "e ended ended", "o open open", "p deleted deleted"}, states, err)
+}
+
+// deletedGames are games with and without a deletion, open and over.
+const deletedGames = `
+	INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed, clock, deadline, rated)
+		SELECT id, 'two-button@1', '{"w":9,"h":9}', 'a', '', 1, state, 'a', 'b', '', 1, '', 1, '', 0, 0
+		FROM (SELECT 'o' id, 'open' state UNION SELECT 'p', 'open' UNION SELECT 'c', 'cancelled' UNION SELECT 'd', 'cancelled' UNION SELECT 'e', 'ended');
+	INSERT INTO game_channel (game, platform, channel, thread, number, state) SELECT id, 'web', 'c', '', unicode(id), state FROM game;
+	INSERT INTO event (game, seq, at, actor, body, proof) VALUES
+		('o', 1, 1, 'a', 'open', ''), ('p', 1, 1, 'a', 'open', ''), ('p', 2, 1, 'm', 'delete', ''),
+		('c', 1, 1, 'a', 'cancel', ''), ('c', 2, 1, 'a', 'ask B delete', ''),
+		('d', 1, 1, 'a', 'cancel', ''), ('d', 2, 1, 'a', 'ask B delete', ''), ('d', 3, 1, 'b', 'delete', '');`

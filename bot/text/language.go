@@ -193,6 +193,8 @@ func (l *Language) word(m Message, names Names, game int) string {
 	if how, ok := strings.CutPrefix(m.Key, "sentence"); ok && len(args) > 0 {
 		says, ok := l.Sentences[args[0]]
 		switch {
+		case args[0] == "": // a game that was deleted does not say why it is over
+			return ""
 		case l == English:
 			says = fillIn(args[0], args[1:]...)
 		case !ok:

@@ -331,6 +331,11 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%q, want %q", got, x.want)
 		}
 	}
+	for _, l := range []*Language{English, de} {
+		if got := l.Say(Whole("")); got != "" {
+			t.Errorf("an empty sentence is %q", got)
+		}
+	}
 	if got := de.Say(Say("commented", "{1}", "{2}", "3", "{0}")); got != "{1} zu Zug {2} von Partie 3: {0}" {
 		t.Errorf("an argument was looked into: %q", got)
 	}
