@@ -43,7 +43,7 @@ type Bot struct {
 	drawn   atomic.Pointer[[]byte]   // the secret; nil: not read yet
 	beaten  atomic.Int64             // the last look at the time, in milliseconds of Unix time; 0: none yet
 
-	setRightAt atomic.Int64 // the last look for games of a clock that was ahead, in the same unit
+	setRightAt atomic.Int64 // the last look for games of a clock that was ahead, or when the clock was last wrong, in the same unit
 }
 
 // Config configures a Bot. The zero value is usable.

@@ -90,6 +90,13 @@ func (c *steadyClock) set() bool {
 	return c.off != 0 && c.elapsed()-c.offFrom >= after
 }
 
+// right reports whether the two clocks agreed when they were last read.
+func (c *steadyClock) right() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.off == 0
+}
+
 // follow sets the time to that of the wall clock.
 func (c *steadyClock) follow() {
 	c.mu.Lock()
@@ -154,6 +161,7 @@ func (b *Bot) look(ctx context.Context) (time.Time, error) {
 		from = now
 		b.clock.follow()
 		now = b.now()
+		b.setRightAt.Store(now.UnixMilli())
 		b.log.Warn("system clock was set, time since the last heartbeat is corrected", "by", now.Sub(from))
 	}
 	if known && now.Sub(from) > pulse {

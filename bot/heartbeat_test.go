@@ -273,6 +273,44 @@ func TestClockWasAYearAhead(t *testing.T) {
 	}
 }
 
+// If a start finds the clock days behind, and it is set right soon after, the times in the
+// log were right: no game is told that they were ahead.
+func TestClockWasDaysBehindAtAStart(t *testing.T) {
+	w := newWatch(t)
+	w.blitz(t, "7d")
+	w.run(t, 10*time.Second)
+	w.now = w.now.AddDate(0, 0, -3)
+	w.start()
+	w.run(t, 30*time.Second)
+	w.now = w.now.AddDate(0, 0, 3)
+	w.run(t, 3*time.Hour)
+	if bodies := w.events(t, 1); slices.Contains(bodies, "credit right") {
+		t.Errorf("the times of the game were taken back: %v", bodies)
+	}
+	if left := w.matches(t, bot.Query{})[0].Deadline.Sub(w.now); left < 6*24*time.Hour {
+		t.Errorf("%v are left", left)
+	}
+}
+
+// A clock that was ahead and is set right is right for an hour before the bot looks for
+// what it has stored meanwhile: it may be set again.
+func TestClockIsRightForAnHourBeforeGamesAre(t *testing.T) {
+	w := newWatch(t)
+	w.blitz(t, "7d")
+	w.now = w.now.AddDate(0, 0, 10)
+	w.start()
+	w.run(t, time.Minute)
+	w.ask(t, "ada", "/place D4")
+	w.now = w.now.AddDate(0, 0, -10)
+	right := func() bool { return slices.Contains(w.events(t, 1), "credit right") }
+	if w.run(t, 2*time.Hour-time.Minute); right() { // an hour until the bot follows
+		t.Error("the bot looks at once")
+	}
+	if w.run(t, 2*time.Minute); !right() {
+		t.Errorf("the bot does not look: %v", w.events(t, 1))
+	}
+}
+
 // A gap is announced in the games that it is credited to if it was long.
 func TestShortGapsAreSilent(t *testing.T) {
 	for gap, announced := range map[time.Duration]bool{21 * time.Second: false, 75 * time.Second: false, 3 * time.Minute: true} {

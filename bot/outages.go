@@ -295,11 +295,15 @@ func (b *Bot) inSteps(next func(after match.GameID) ([]match.GameID, error), cha
 }
 
 // setRight takes back what was stored while the bot, perhaps of an earlier release,
-// believed a clock that was ahead: otherwise deadlines would be as far off. It looks once
-// in farAfter, when the clock has been right for so long.
+// believed a clock that was ahead: otherwise deadlines would be as far off. It looks
+// when the clock has been right for farAfter, and again after as long.
 func (b *Bot) setRight(ctx context.Context) error {
-	now := b.now()
-	if now.Sub(time.UnixMilli(b.setRightAt.Load())).Abs() < farAfter {
+	now, last := b.now(), time.UnixMilli(b.setRightAt.Load())
+	switch {
+	case !b.clock.right() || now.Before(last): // then the times of the log may be right, and now is wrong
+		b.setRightAt.Store(now.UnixMilli())
+		return nil
+	case now.Sub(last) < farAfter:
 		return nil
 	}
 	limit := now.Add(farOff)
