@@ -54,7 +54,7 @@ func (in *Input) soon(seq int) bool {
 	if in.Room.Undo != 0 {
 		free = time.Duration(in.Room.Undo) * time.Second
 	}
-	return in.Now.Sub(in.events()[seq-1].At) <= free
+	return in.Now.Sub(in.Position.happened(seq-1)) <= free
 }
 
 // since returns the turns after an event, which an undo takes back, or the last handicap

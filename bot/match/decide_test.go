@@ -506,6 +506,33 @@ func TestLogDoesNotGoBack(t *testing.T) {
 	}
 }
 
+// After a clock was ahead and is set right, what it timed is as old as that: no turn is
+// taken back freely later, and a reminder tells of the game.
+func TestTimesOfAClockThatWasAheadEnd(t *testing.T) {
+	k := sit(t, "aga@1", 5).do("ada", "place C3")
+	turn := k.pos.Events[len(k.pos.Events)-1].At
+	k.now = turn.Add(-96 * time.Hour)
+	k.take(SetRight(k.input("", "")))
+	right := k.pos.At
+	for after, free := range map[time.Duration]bool{FreeUndo: true, FreeUndo + time.Second: false} {
+		k.now = right.Add(after)
+		s := Decide(k.input("ada", "undo"))
+		if took := s.Events[0].Body == "undo 3"; took != free {
+			t.Errorf("%v after: %v", after, s.Events)
+		}
+	}
+	other := sit(t, "aga@1", 5)
+	other.match.ID = "g2"
+	other.now = right.Add(-together / 2)
+	other.log("turn B place C3") // its reminder is sent first, and lists this game
+	k.now = right.Add(slowTurns[0])
+	in := k.input("", "")
+	in.Others = map[PersonID][]Waiting{"bob": {{other.match, other.pos}}}
+	if s := DecideDue(in, Due{k.match.ID, "remind", k.now, k.match.Seq}); len(s.Posts) != 0 {
+		t.Errorf("bob is reminded again: %v", s.Posts)
+	}
+}
+
 // In a game without a clock the player who waits may end it after thirty silent days, and
 // is told once when that is possible.
 func TestThirtySilentDays(t *testing.T) {

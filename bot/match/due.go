@@ -224,9 +224,9 @@ type Waiting struct {
 // since returns when the game began to wait. Time credited after an outage does not
 // count as a beginning.
 func (w Waiting) since() time.Time {
-	for _, e := range slices.Backward(w.Position.Events) {
+	for i, e := range slices.Backward(w.Position.Events) {
 		if !e.credits() {
-			return e.At
+			return w.Position.happened(i)
 		}
 	}
 	return w.Match.Changed
@@ -373,6 +373,18 @@ func (p *Position) Ahead(t time.Time) bool {
 		}
 	}
 	return false
+}
+
+// happened returns when an event of the log happened: as it says, but no later than the
+// clock was set right after it.
+func (p *Position) happened(i int) time.Time {
+	at := p.Events[i].At
+	for _, e := range p.Events[i:] {
+		if e.Body == right && e.At.Before(at) {
+			at = e.At
+		}
+	}
+	return at
 }
 
 // SetRight ends the effect of a clock that was ahead: what the log holds of a later time

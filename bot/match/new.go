@@ -326,7 +326,7 @@ func rematch(in *Input) Step {
 	case local: // a seat keeps its colour, and the people change seats
 		m.Black, m.White = in.Seats[0], in.Seats[1]
 	case in.asked("rematch") && old.Seat(in.Position.Asked.By) != in.By:
-		m.Opener, since = old.Seat(in.Position.Asked.By), in.events()[in.Position.Asked.Seq-1].At
+		m.Opener, since = old.Seat(in.Position.Asked.By), in.Position.happened(in.Position.Asked.Seq-1)
 		replaces, yours = []GameID{old.ID}, nil // whoever joins a game has no limit either
 	default:
 		if s, many := in.tooMany(); many {
@@ -358,8 +358,8 @@ func (in *Input) again(m Match, since time.Time) int {
 
 // ended returns when the match ended; what players say afterwards does not matter.
 func (in *Input) ended() (at time.Time) {
-	for _, e := range slices.Backward(in.events()) {
-		at = e.At
+	for i, e := range slices.Backward(in.events()) {
+		at = in.Position.happened(i)
 		if verb, _, _ := strings.Cut(e.Body, " "); !slices.Contains([]string{"comment", "ask", "deny", "credit"}, verb) {
 			break
 		}
