@@ -202,7 +202,7 @@ var english = map[string]string{
 	"clock.deadline":              "{0} has until {1}.",
 	"restored":                    "Restored from a copy of {0}. Game {1} stands at move {2}.",
 	"credit":                      "I was offline from {1} to {2}. That time does not count in game {0}.",
-	"clock.right":                 "My computer's clock was ahead, and so was the deadline of game {0}.",
+	"clock.right":                 "My computer's clock was ahead, so the deadline of game {0} was too late.",
 	"deadline.now":                "The deadline is now {0}.",
 	"alone":                       "Nobody else can join here, so you play both colours.",
 	"alone.opponent":              "Nobody else can join here. Open the game in a channel, or play both colours: {/new}",
