@@ -382,12 +382,16 @@ func newestMigration() (int64, error) {
 	return goose.NumericComponent(names[len(names)-1])
 }
 
-// unreadable marks err with ErrUnreadable if it is about what the file holds.
+// unreadable marks err with ErrUnreadable if it is about what the file holds. If there is no
+// room for the log's index, it says so, because SQLite does not.
 func unreadable(err error) error {
 	if e := (*sqlite.Error)(nil); errors.As(err, &e) {
 		switch e.Code() & 0xff {
 		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 			return fmt.Errorf("%w: %w", ErrUnreadable, err)
+		}
+		if e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE {
+			return fmt.Errorf("database or disk is full: %w", err)
 		}
 	}
 	return err

@@ -92,12 +92,13 @@ const maxLogs = 1 << 24
 func (h logHead) marked(mark uint32) bool { return h.salt-mark < maxLogs }
 
 // checkLog returns an ErrForeignLog, and changes nothing, if the log beside a database
-// was not written for the database as it is in the file, or has lost what it held. Then
-// SQLite must not open it. It reports whether a log is there; h is nil if there is nothing
-// in it. A process that was killed may leave an empty log, or half a transaction at its end.
+// was not written for the database as it is in the file. Then SQLite must not open it. It
+// reports whether a log is there; h is nil if there is nothing in it. A process that was
+// killed may leave an empty log, or half a transaction at its end.
 //
 // The mark alone does not tell whether the file is as old as the log, nor whether a log
-// without marks is the file's own: try does.
+// without marks is the file's own: try does. Whether the log has lost pages at its end,
+// complete tells.
 func checkLog(path string) (there bool, h *logHead, err error) {
 	log, err := os.Open(path + logSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -183,7 +184,7 @@ func try(ctx context.Context, path string, h logHead) error {
 		err = intact(ctx, db, "PRAGMA integrity_check(1)")
 	}
 	if errors.Is(err, ErrUnreadable) {
-		return foreign(otherState)
+		return foreign(fmt.Sprintf("%s, or the database is damaged: %v", otherState, err))
 	}
 	if err != nil {
 		return err

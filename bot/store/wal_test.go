@@ -104,6 +104,8 @@ func TestLogOfAnotherStateIsRefused(t *testing.T) {
 	half := func(b []byte) []byte { return b[:len(b)/2] }
 	damaged := slices.Clone(killed2["-wal"])
 	damaged[13]++
+	hole := slices.Clone(killed2[""])
+	clear(hole[len(hole)/store.PageSize/2*store.PageSize:][:store.PageSize])
 	pages := slices.Clone(killed2["-wal"])
 	binary.BigEndian.PutUint32(pages[8:], 4096)
 	for _, c := range []struct {
@@ -124,6 +126,7 @@ func TestLogOfAnotherStateIsRefused(t *testing.T) {
 		{"the killed file of the session before", killed1.with(log(killed2)), 0, "older than the log"},
 		{"a later file", killed2.with(log(killed1)), 0, "another state of this one"},
 		{"another database", closed.with(log(other)), 0, "for another database"},
+		{"a damaged database", killed2.with(files{"": hole}), 0, "or the database is damaged: not a halfpoint database: database disk image is malformed"},
 		{"half a log", killed2.with(files{"-wal": half(killed2["-wal"])}), 0, "the end is missing"},
 		{"a damaged log", killed2.with(files{"-wal": damaged}), 0, "is damaged"},
 		{"a log of other pages", killed2.with(files{"-wal": pages}), 0, "is damaged"},
@@ -227,7 +230,7 @@ func TestRawCopyBesideALaterLog(t *testing.T) {
 		copy(all, next)
 	}
 	killed := left(t, name)
-	for i, raw := range copies[5:8] {
+	for i, raw := range copies[1:8] {
 		name := killed.with(files{"": []byte(raw)}).lay(t)
 		before := folder(t, filepath.Dir(name))
 		s, err := store.Open(t.Context(), name)
