@@ -23,7 +23,12 @@ const (
 
 var phases = []phase{
 	{name: "nobody has joined", script: "ada> /new two-button 5x5", offers: map[string]string{
-		"ada": "Cancel the game"}},
+		"ada": "Cancel the game",
+		"mod": "Cancel the game, Delete the game…"}},
+	{name: "cancelled", script: "ada> /new two-button 5x5|bob> /join|ada> /place C3|ada> /delete how:cancel", offers: map[string]string{
+		"ada": "Show an earlier board…, Explain every half point, List what changed hands, Compare rulesets, Replay, SGF, Delete the game…"}},
+	{name: "a position to talk about", script: "ada> /setup XX./OO./...", offers: map[string]string{
+		"ada": "Explain every half point, Resign, Delete the game…"}},
 	{name: "nobody has moved", script: "ada> /new two-button 5x5|bob> /join", offers: map[string]string{
 		"ada": "Offer a draw, Explain every half point, Resign, Cancel the game, Delete the game…",
 		"eve": "Explain every half point"}},
@@ -131,6 +136,19 @@ func TestEveryCommandHasAControl(t *testing.T) {
 			if without[o.Name] == "" && without[c.Name+" "+o.Name] == "" && !found[o.Name] {
 				t.Errorf("/%s %s has no control", c.Name, o.Name)
 			}
+		}
+	}
+}
+
+// What the menu offers to a moderator as a cancellation is one.
+func TestModeratorCancels(t *testing.T) {
+	for _, script := range []string{"ada> /new two-button 5x5", "ada> /new two-button 5x5|bob> /join|ada> /place C3"} {
+		k := phase{script: script}.play(t)
+		cs := k.ask(t, "mod", "/more").Controls
+		c := cs[slices.IndexFunc(cs, func(c match.Control) bool { return c.Label == "Cancel the game" })]
+		k.press(t, "mod", c)
+		if a := k.ask(t, "ada", "/more game:1"); !strings.Contains(labelsOf(a.Controls), "Delete") || strings.Contains(labelsOf(a.Controls), "Cancel") {
+			t.Errorf("%s: then ada is offered %s", script, labelsOf(a.Controls))
 		}
 	}
 }

@@ -179,6 +179,9 @@ func draw(in *Input) Step {
 	if in.Position.Game.Rules().Has(rules.Draw) {
 		return makeTurn(rules.Draw)(in)
 	}
+	if in.Match.State == Sandbox {
+		return in.Refuse(say("sandbox.draw", in.number()))
+	}
 	if in.Position.Game.Phase() != rules.Playing {
 		return in.Refuse(say("stopped", in.number()))
 	}

@@ -364,11 +364,10 @@ func (in *Input) answers() bool {
 // by somebody who does not play in it.
 func (in *Input) blocked() (Step, bool) {
 	m := in.Match
+	if s, gone := in.gone(); gone && (m.State == Deleted || !in.answers()) {
+		return s, true
+	}
 	switch {
-	case m.State == Cancelled && !in.answers():
-		return in.Refuse(say("game.cancelled", in.number())), true
-	case m.State == Deleted:
-		return in.Refuse(say("game.deleted", in.number())), true
 	case m.State == Ended && !in.answers():
 		return in.Refuse(say("game.over", in.number(), Outcome(m, in.Position))), true
 	case m.State == Sandbox && m.Opener != in.By:
@@ -377,6 +376,17 @@ func (in *Input) blocked() (Step, bool) {
 		return in.Refuse(m.Waiting(in.By)), true
 	case m.Black != in.By && m.White != in.By:
 		return in.Refuse(say("onlooker", in.number())), true
+	}
+	return Step{}, false
+}
+
+// gone refuses what cannot be done in a match that was cancelled or deleted.
+func (in *Input) gone() (Step, bool) {
+	switch in.Match.State {
+	case Cancelled:
+		return in.Refuse(say("game.cancelled", in.number())), true
+	case Deleted:
+		return in.Refuse(say("game.deleted", in.number())), true
 	}
 	return Step{}, false
 }

@@ -254,11 +254,11 @@ func join(in *Input) Step {
 		return in.Refuse(say("yourself", in.number()))
 	case m.Black == in.By || m.White == in.By:
 		return in.Refuse(say("already.in", in.number()))
-	case m.State == Cancelled:
-		return in.Refuse(say("game.cancelled", in.number()))
-	case m.State == Deleted:
-		return in.Refuse(say("game.deleted", in.number()))
-	case m.State != Open:
+	}
+	if s, gone := in.gone(); gone {
+		return s
+	}
+	if m.State != Open {
 		return in.Refuse(say("full", in.number(), named(m.Black), named(m.White)))
 	}
 	seat := rules.White
@@ -292,6 +292,9 @@ func ParseSize(s string) (w, h int, ok bool) {
 // begins. One person, or two at one computer, need not ask.
 func rematch(in *Input) Step {
 	old := in.Match
+	if s, gone := in.gone(); gone {
+		return s
+	}
 	if old.State != Ended {
 		return in.Refuse(say("rematch.when", in.number()))
 	}

@@ -36,6 +36,10 @@ func (n now) playing() bool  { return n.on() && n.Placing == 0 && n.Game.Phase()
 func (n now) settling() bool { return n.on() && n.Placing == 0 && n.Game.Phase() == rules.Settling }
 func (n now) begun() bool    { return n.Game.Turns() > 0 }
 func (n now) counts() bool   { return n.State != Open && len(n.Game.Rules().Count) > 0 }
+func (n now) plays() bool    { return n.Black == n.by || n.White == n.by }
+func (n now) young() bool {
+	return (n.State == Open || n.State == Going) && !n.BothMoved() && !n.asks("delete")
+}
 func (n now) timed() bool    { return n.State == Going && n.Clock.Kind != clock.None }
 func (n now) inBranch() bool { return n.playing() && n.Branch > 0 }
 func (n now) undoable() bool { // in a branch only the turns of the branch
@@ -109,7 +113,7 @@ var menuOptions = []option{
 	{Control{"label.unpause", "clock", with("pause", "no"), ""}, once, nil},
 	{Control{"label.clock", "clock", nil, ""}, lasts, now.timed},
 	{Control{"label.board", "board", nil, "move"}, lasts, now.begun},
-	{Control{"label.score", "score", nil, ""}, lasts, now.counts},
+	{Control{"label.score", "score", nil, ""}, lasts, func(n now) bool { return n.counts() && n.State != Cancelled }},
 	{Control{"label.why", "score", with("why", "yes"), ""}, lasts, now.counts},
 	{Control{"label.ledger", "score", with("ledger", "yes"), ""}, lasts, now.begun},
 	{Control{"label.compare", "compare", nil, ""}, lasts, now.begun},
@@ -117,8 +121,8 @@ var menuOptions = []option{
 	{Control{"label.sgf", "sgf", nil, ""}, lasts, now.begun},
 	{Control{"label.comment", "comment", nil, "text"}, once, nil},
 	{Control{"label.resign", "resign", nil, ""}, once, nil},
-	{Control{"label.cancel", "delete", nil, ""}, once,
-		func(n now) bool { return (n.State == Open || n.State == Going) && !n.BothMoved() && !n.asks("delete") }},
+	{Control{"label.cancel", "delete", nil, ""}, once, func(n now) bool { return n.young() && n.plays() }},
+	{Control{"label.cancel", "delete", with("how", "cancel"), ""}, once, func(n now) bool { return n.young() && !n.plays() }}, // else it would delete
 	{Control{"label.forget", "delete", with("how", "forget"), ""}, once, func(n now) bool { return !n.asks("delete") }},
 	{Control{"label.adjudicate", "adjudicate", nil, "as"}, once, nil},
 }

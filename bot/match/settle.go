@@ -341,7 +341,7 @@ func (in *Input) erase() Step {
 	switch {
 	case m.State == Deleted:
 		return in.Refuse(say("game.deleted", in.number()))
-	case black && white:
+	case black && white, (black || white) && m.State == Cancelled && (m.Black == "" || m.White == ""): // there is nobody to ask
 		return in.sureToForget("delete.sure.alone")
 	case !black && !white && !in.Request.Moderator:
 		return in.Refuse(say("delete.whose", in.number()))
@@ -363,7 +363,7 @@ func (in *Input) sureToForget(question string) Step {
 		return in.forget()
 	}
 	s := in.sure(say(question, in.number()), "delete.button", "confirm")
-	if black, white := in.colors(); black && white { // without it the command may cancel
+	if question == "delete.sure.alone" { // without it the command may cancel
 		s.Answer.Controls[0].Args["how"] = "forget"
 	}
 	return s
@@ -397,6 +397,9 @@ const (
 
 // comment adds a comment on a turn of a game that is over. The record contains it.
 func comment(in *Input) Step {
+	if s, gone := in.gone(); gone {
+		return s
+	}
 	if in.Match.State != Ended {
 		return in.Refuse(say("comment.when", in.number()))
 	}

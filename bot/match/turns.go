@@ -165,12 +165,10 @@ func (in *Input) cancel() Step {
 	if !yours && !moderates {
 		return in.Refuse(say("cancel.not.yours", in.number()))
 	}
-	switch m.State {
-	case Cancelled:
-		return in.Refuse(say("game.cancelled", in.number()))
-	case Deleted:
-		return in.Refuse(say("game.deleted", in.number()))
-	case Ended:
+	if s, gone := in.gone(); gone {
+		return s
+	}
+	if m.State == Ended {
 		key := "cancel.over"
 		if moderates {
 			key = "cancel.over.delete"

@@ -142,6 +142,7 @@ var english = map[string]string{
 	"diagram.repaired.more.one":   "The record has {0} more flaw, which I read in the same way.",
 	"sandbox":                     "{0} sets up a position, game {1}, under {2}. It is a sandbox: {0} plays both colours, and nothing counts.",
 	"sandbox.whose":               "Game {0} is {1}'s sandbox. Set up your own with {/setup}.",
+	"sandbox.draw":                "Game {0} is a sandbox: there is nobody to agree on a draw with, and nothing counts.",
 	"sandbox.many":                "You cannot have more sandboxes here. {/delete} one first.",
 	"demo":                        "Lessons on what the rules do. {/demo lesson:NAME} begins one:",
 	"demo.unknown":                "I know no lesson “{0}”.{1} The lessons are:",
