@@ -15,7 +15,13 @@ const komiWord = `(?:komi|コミ|込み?|덤|[黑黒]?[贴貼])`
 
 // komis matches a komi in words: "White 5.5", "6目半", "コミ6目半", "3又3/4子", "5 1/2 points",
 // "黒6目半", which Black gives, "先番6目半コミ出し".
-var komis = regexp.MustCompile(`^(?:white|w|白|[黑黒]|先番)? *` + komiWord + `? *[+:=]? *` + amount + ` *(?:コミ)?(?:出し)?$`)
+var komis = regexp.MustCompile(`^(?:white|w|白|[黑黒]|先番)? *` + komiWord + `? *[+:=]? *` + amount + ` *(?:komi|コミ)?(?:出し)?$`)
+
+// komiOfRules matches what a name of rules says of komi: "AGA, komi 7.5", "Japanese (6.5 komi)".
+var komiOfRules = regexp.MustCompile(`(?i)(?:[0-9.½]+ *)?` + komiWord + `[^,;)]*`)
+
+// numbers writes komi as we print it, "−6½", or with a comma as ParseFloat reads it.
+var numbers = strings.NewReplacer(",", ".", "½", ".5", "−", "-")
 
 var errNoKomi = errors.New("no game has such a komi")
 
@@ -31,7 +37,7 @@ const (
 // otherwise.
 func komi(value string, fox bool) (p rules.Points, said string, err error) {
 	text := narrow(value)
-	n, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
+	n, err := strconv.ParseFloat(numbers.Replace(text), 64)
 	if err != nil || strings.ContainsAny(text, "eExXpP_") { // 65e-1
 		if m := komis.FindStringSubmatch(figures(strings.ToLower(text))); m != nil {
 			if p, _, ok := amountOf(m[1:]); ok {

@@ -17,7 +17,7 @@ func size(value string) (w, h int, err error) {
 	w, errW := strconv.Atoi(columns)
 	h, errH := strconv.Atoi(rows)
 	if errW != nil || errH != nil {
-		return 0, 0, says("SZ[{0}] is not the size of a board", cut(value, 20))
+		return 0, 0, says("SZ[{0}] is not the size of a board: write 19, or 9:13", cut(value, 20))
 	}
 	_, err = rules.NewBoard(w, h)
 	return w, h, err

@@ -20,7 +20,7 @@ import (
 // Windows-1252.
 //
 // Read forgives without a word: a byte order mark, any line breaks, small letters in the names of
-// properties, a missing GM (another than 1 is an error), FF, CA, SZ (19), KM (0) and RU, information
+// properties, a missing GM (one that is neither 1 nor Go is an error), FF, CA, SZ (19), KM (0) and RU, information
 // and setup in any node before the first turn, a pass as [] or [tt]. HA[1] is no handicap. Handicap stones that the
 // record plays instead of setting them up, as Black's turns in a row, are setup.
 //
@@ -187,20 +187,24 @@ func (rec *Record) takeButton() {
 // game returns an error if the record says that it is of another game than Go.
 func (rd *reader) game() error {
 	gm := rd.info("GM")
-	switch n, err := strconv.Atoi(gm); {
-	case gm == "", n == 1:
-	case err == nil && n != 0:
-		return says("GM[{0}] is another game than Go", cut(gm, 20))
+	switch strings.ToLower(gm) {
+	case "", "1":
+	case "go":
+		rd.repair(0, says("GM[{0}] is read as Go", gm))
 	default:
-		rd.repair(0, says("GM[{0}] is read as Go", cut(gm, 20)))
+		return says("GM[{0}] is not read as Go, which is GM[1]", cut(gm, 20))
 	}
 	return nil
 }
 
-// komi reads KM.
+// komi reads KM or, if it names none, what RU says of komi.
 func (rd *reader) komi() error {
 	km := rd.info("KM")
 	s := &rd.rec.Setup
+	if named := komiOfRules.FindString(narrow(rd.rec.RU)); named != "" && km == "" && !rd.rec.ours {
+		rd.repair(0, says("KM is read from RU[{0}]", cut(rd.rec.RU, 40)))
+		km = named
+	}
 	p, said, err := komi(km, rd.byFox())
 	switch {
 	case km == "" && rd.has("KM"):

@@ -294,9 +294,13 @@ func TestUnreadableRecords(t *testing.T) {
 		"(; B W )":                     "there is no game record in it: one begins with “(;” and a property",
 		"(;":                           "the record ends before its first move",
 		"(;AP[Halfpoint]KM[6.3])":      "KM[6.3]: 6.3 is not a multiple of ½",
-		"(;GM[2])":                     "GM[2] is another game than Go",
-		"(;GM[-1])":                    "GM[-1] is another game than Go",
-		"(;SZ[9:])":                    "SZ[9:] is not the size of a board",
+		"(;GM[2])":                     "GM[2] is not read as Go, which is GM[1]",
+		"(;GM[0])":                     "GM[0] is not read as Go, which is GM[1]",
+		"(;GM[Chess])":                 "GM[Chess] is not read as Go, which is GM[1]",
+		"(;GM[Othello])":               "GM[Othello] is not read as Go, which is GM[1]",
+		"(;SZ[9:])":                    "SZ[9:] is not the size of a board: write 19, or 9:13",
+		"(;SZ[19x19])":                 "SZ[19x19] is not the size of a board: write 19, or 9:13",
+		"(;SZ[１９])":                    "SZ[１９] is not the size of a board: write 19, or 9:13",
 		"(;SZ[9]":                      "the record ends before its first move",
 		`(;C[\])`:                      "the record ends before its first move",
 		"(;SZ[0])":                     "a board has 1 to 25 lines a side, not 0×0",
@@ -304,8 +308,8 @@ func TestUnreadableRecords(t *testing.T) {
 		"(;SZ[9:0])":                   "a board has 1 to 25 lines a side, not 9×0",
 		"(;SZ[26])":                    "a board has 1 to 25 lines a side, not 26×26",
 		"(;SZ[9:99])":                  "a board has 1 to 25 lines a side, not 9×99",
-		"(;SZ[big\nger])":              "SZ[big ger] is not the size of a board",
-		"(;SZ[123456789012345678901])": "SZ[12345678901234567890…] is not the size of a board",
+		"(;SZ[big\nger])":              "SZ[big ger] is not the size of a board: write 19, or 9:13",
+		"(;SZ[123456789012345678901])": "SZ[12345678901234567890…] is not the size of a board: write 19, or 9:13",
 	} {
 		rec, err := Read(strings.NewReader(record))
 		if err == nil {
