@@ -20,7 +20,7 @@ const MaxDiagram = 2 << 20
 const maxGuessed = 5
 
 // fence matches the marks of a code block around a text.
-var fence = regexp.MustCompile("^\\s*```\\w*\\s|```\\s*$")
+var fence = regexp.MustCompile("^\\s*```(\\w*\\s)?|```\\s*$")
 
 // drawn reads what somebody drew: a diagram, or a record, perhaps within other text.
 func drawn(drawing string) (*sgf.Record, error) {
