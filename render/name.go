@@ -1,6 +1,7 @@
 package render
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -97,24 +98,42 @@ func drawable(s, instead string) string {
 // maxHandle is how many letters of a handle [WithHandle] shows.
 const maxHandle = 20
 
+var (
+	bracketed = regexp.MustCompile(`\([^)]*(?:\)|$)`) // also cut off within the brackets
+	lastOf    = regexp.MustCompile(`\(([^()]*)\)$`)
+	square    = strings.NewReplacer("(", "[", ")", "]")
+)
+
+// needsHandle reports whether no letter of a name can be drawn, but for those in brackets, if
+// there is anything else.
+func needsHandle(name string) bool {
+	name = clean(name, "")
+	if outside := strings.TrimSpace(bracketed.ReplaceAllString(name, "")); outside != "" {
+		name = outside
+	}
+	return name != "" && drawable(name, "") == ""
+}
+
 // WithHandle returns a person's name, with the handle by which their platform knows them
-// in brackets if no letter of the name can be drawn. The picture then shows the handle.
+// in brackets if no letter of the name can be drawn, but for those in brackets of its own. The
+// picture then shows the handle. Nobody can choose a name that passes for somebody else's handle.
 func WithHandle(name, handle string) string {
-	handle = drawable(clean(handle, ""), "")
-	if cleaned := clean(name, ""); cleaned == "" || handle == "" || drawable(cleaned, "") != "" {
+	if !needsHandle(name) {
 		return name
+	}
+	handle = square.Replace(drawable(clean(handle, ""), ""))
+	if handle == "" {
+		return square.Replace(name)
 	}
 	handle = " (" + cutRunes(handle, maxHandle) + ")"
 	return cutRunes(name, maxName-utf8.RuneCountInString(handle)) + handle
 }
 
-// nameplate returns what the picture shows of a name: its handle alone, if that is all
-// that can be drawn.
+// nameplate returns what the picture shows of a name: where [WithHandle] added a handle, that alone.
 func nameplate(name, instead string) string {
-	s := drawable(clean(name, instead), instead)
-	handle, ok := strings.CutPrefix(strings.TrimLeft(s, string(missing)+" "), "(")
-	if handle, ends := strings.CutSuffix(handle, ")"); ok && ends && !strings.ContainsAny(handle, "()") {
-		return handle
+	name = clean(name, instead)
+	if handle := lastOf.FindStringSubmatch(name); handle != nil && needsHandle(name) {
+		name = handle[1]
 	}
-	return s
+	return drawable(name, instead)
 }

@@ -400,12 +400,42 @@ func TestClean(t *testing.T) {
 		{"عمر", "🎉", "عمر", "Black"},
 		{"عمر", "", "عمر", "Black"},
 		{"", "ada", "", "Black"},
-		{"עומר (x) (y)", "omar", "עומר (x) (y)", "□ (x) (y)"},
+		{"עומר (x) (y)", "omar", "עומר (x) (y) (omar)", "omar"},
+		{"עומר (carol)", "omar", "עומר (carol) (omar)", "omar"},
+		{"🎉 (carol) 🎉", "omar", "🎉 (carol) 🎉 (omar)", "omar"},
+		{"עומר (carol", "omar", "עומר (carol (omar)", "omar"},
+		{"עומר (carol" + strings.Repeat("l", 30) + ")", "omar", "עומר (caro" + strings.Repeat("l", 15) + " (omar)", "omar"},
+		{"עומר", "x(carol)", "עומר (x[carol])", "x[carol]"},
+		{"עומר (carol)", "...", "עומר [carol]", "□ [carol]"},
+		{"(עומר)", "omar", "(עומר) (omar)", "(□) (omar)"},
+		{"(Lee Sedol)", "lee", "(Lee Sedol)", "(Lee Sedol)"},
+		{"(JP) Aoi", "aoi", "(JP) Aoi", "(JP) Aoi"},
+		{"Aoi (דב)", "aoi", "Aoi (דב)", "Aoi (□)"},
 		{strings.Repeat("ع", 50), strings.Repeat("o", 32), strings.Repeat("ع", 9) + " (" + strings.Repeat("o", 20) + ")", strings.Repeat("o", 20)},
 	} {
 		whole := WithHandle(c.name, c.handle)
 		if drawn := nameplate(whole, "Black"); whole != c.whole || drawn != c.drawn {
 			t.Errorf("%q with %q is %q and drawn as %q, want %q and %q", c.name, c.handle, whole, drawn, c.whole, c.drawn)
+		}
+	}
+}
+
+// The picture shows a name whole, or a handle that its platform added, never brackets that a person typed.
+func TestNobodyShowsTheHandleOfAnother(t *testing.T) {
+	signs := []string{"ع", "a", "(", ")", " "}
+	for n := range 5 * 5 * 5 * 5 * 5 {
+		var name strings.Builder
+		for range 5 {
+			name.WriteString(signs[n%5])
+			n /= 5
+		}
+		for _, handle := range []string{"omar", strings.Repeat("o", maxHandle), "..."} {
+			for _, name := range []string{name.String(), strings.Repeat(name.String(), 5), "ع" + strings.Repeat(" ", 8) + name.String()} {
+				whole := WithHandle(name, handle)
+				if drawn := nameplate(whole, "Black"); drawn != handle && drawn != drawable(clean(whole, "Black"), "Black") {
+					t.Fatalf("%q with %q is %q and drawn as %q", name, handle, whole, drawn)
+				}
+			}
 		}
 	}
 }
