@@ -495,6 +495,8 @@ func TestFifteenthVersionIsBroughtUp(t *testing.T) {
 	wants(t, "posts", want, got, nil)
 	some, err := s.Unpark(t.Context(), match.Room{Platform: "web", Channel: "d"}, time.UnixMilli(1700000000000).Add(time.Hour), false)
 	wants(t, "unparked", true, some, err)
+	posts, err = s.Waiting(t.Context())
+	wants(t, "unparked post is tried", true, posts[len(posts)-1].ID == "parked" && posts[len(posts)-1].Tried, err)
 }
 
 // Up to the sixteenth version a game that was deleted while it was open, or after it was
