@@ -89,10 +89,8 @@ func (b *Bot) arrive(ctx context.Context, r *Request) (localizer, error) {
 		return localizer{}, err
 	}
 	if s.parked {
-		if some, err := b.store.Unpark(ctx, r.Where, b.now(), false); err != nil {
+		if err := b.unpark(ctx, r.Where, false); err != nil {
 			return localizer{}, err
-		} else if some {
-			b.outbox.Reread()
 		}
 	}
 	if err := b.inThread(ctx, r); err != nil {

@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,4 +110,41 @@ func askerOfAParkedGame(t *testing.T, after time.Duration) {
 			p.Errorf("delivered in the end: %s", got)
 		}
 	})
+}
+
+// An unclear store unparks posts, and then reports an error.
+type unclear struct{ bot.Store }
+
+func (s unclear) Unpark(ctx context.Context, where match.Room, now time.Time, sure bool) (bool, error) {
+	_, err := s.Store.Unpark(ctx, where, now, sure)
+	return false, errors.Join(err, errDead)
+}
+
+// Posts that were unparked are shown, although it is unclear whether that was stored.
+func TestUnparkedUnclearly(t *testing.T) {
+	for what, heard := range map[string]func(p *playing) error{
+		"by a request": func(p *playing) error {
+			_, err := p.b.Ask(p.Context(), bot.Request{ID: "chat:b", Who: person("white1"), Where: clubRoom, Command: "games"})
+			return err
+		},
+		"by the platform": func(p *playing) error { return p.b.Reached(p.Context(), clubRoom) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			onChat(t, func(s bot.Store) bot.Store { return unclear{s} }, func(p *playing) {
+				p.opens("club", 1, 1)
+				p.delivered()
+				p.setFails(func(outbox.Post) error { return outbox.Forbidden{Permission: "send"} })
+				p.asks("black1", "club", "draw", nil)
+				time.Sleep(2 * time.Minute)
+				p.setFails(nil)
+				if err := heard(p); !errors.Is(err, errDead) {
+					p.Errorf("error is %v", err)
+				}
+				time.Sleep(time.Minute)
+				if got := p.delivered(); got != "notice 4" {
+					p.Errorf("delivered: %q", got)
+				}
+			})
+		})
+	}
 }

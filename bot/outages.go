@@ -342,12 +342,15 @@ func (b *Bot) credited(ctx context.Context, o Outage) error {
 
 // Reached shows the posts that wait because a room could not be reached; see [Service].
 func (b *Bot) Reached(ctx context.Context, where match.Room) error {
-	some, err := b.store.Unpark(ctx, where, b.now(), true)
-	if err != nil {
-		return err
-	}
-	if some {
+	return b.unpark(ctx, where, true)
+}
+
+// unpark shows the parked posts of a room whose time has come, or all of them if the room
+// can surely be reached.
+func (b *Bot) unpark(ctx context.Context, where match.Room, sure bool) error {
+	some, err := b.store.Unpark(ctx, where, b.now(), sure)
+	if some || err != nil { // then it may have been stored
 		b.outbox.Reread()
 	}
-	return nil
+	return err
 }
