@@ -53,12 +53,11 @@ func unsent(err error) bool {
 }
 
 func (a *account) refill(now time.Time) {
-	d := now.Sub(a.at)
-	if d > 0 {
-		a.spent = max(0, a.spent-d.Seconds()*a.perSecond)
-	}
-	if d > 0 || d < -time.Minute { // a clock that was ahead
-		a.at = now
+	switch d := now.Sub(a.at); {
+	case d > 0:
+		a.spent, a.at = max(0, a.spent-d.Seconds()*a.perSecond), now
+	case d < -time.Minute: // the clock was ahead
+		a.until, a.narrowUntil, a.at = a.until.Add(d), a.narrowUntil.Add(d), now
 	}
 }
 
@@ -66,8 +65,8 @@ func (a *account) refill(now time.Time) {
 func (a *account) decorationWait(now time.Time) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	wait := max(0, a.until.Sub(now))
 	a.refill(now)
+	wait := max(0, a.until.Sub(now))
 	if over := a.spent + 1 - a.burst/2; a.burst > 0 && over > 0 {
 		wait = max(wait, time.Duration(over/a.perSecond*float64(time.Second))+time.Millisecond)
 	}
@@ -78,10 +77,10 @@ func (a *account) decorationWait(now time.Time) time.Duration {
 func (a *account) hold(now time.Time, wait time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.refill(now)
 	if until := now.Add(wait); until.After(a.until) {
 		a.until, a.narrowUntil = until, until.Add(narrowFor)
 	}
-	a.refill(now)
 	a.spent = max(a.spent, a.burst)
 }
 
@@ -89,6 +88,7 @@ func (a *account) hold(now time.Time, wait time.Duration) {
 func (a *account) held(now time.Time) time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.refill(now)
 	if now.Before(a.until) {
 		return a.until
 	}

@@ -20,6 +20,9 @@ func (b *Outbox) Commit(ctx context.Context, step *match.Step, store func() (lef
 			o.For = ""
 		}
 	}
+	b.mu.Lock()
+	reads := b.reads
+	b.mu.Unlock()
 	left, err := store()
 	if err != nil {
 		if !errors.Is(err, ErrConflict) { // it may have been stored
@@ -33,7 +36,9 @@ func (b *Outbox) Commit(ctx context.Context, step *match.Step, store func() (lef
 	now := b.Now()
 	for _, o := range step.Posts {
 		in := b.lane(o.Lane())
-		if o.Tried { // what was before it waits no longer
+		last := in.last
+		o.Tried = o.Tried && reads == b.reads // else it may have been read and shown meanwhile
+		if o.Tried {                          // what was before it waits no longer
 			in.posts = slices.DeleteFunc(in.posts, func(p *pending) bool { return p.N < o.N && p.idle() })
 		}
 		p := b.find(o)
@@ -47,10 +52,8 @@ func (b *Outbox) Commit(ctx context.Context, step *match.Step, store func() (lef
 				p.asked = now
 			}
 			b.put(p)
-		} else if o.Held() && p.idle() { // it was read at once, but is not being sent
-			p.asked, p.Look = now, false
 		}
-		if !o.Tried && in.posts[0] == p { // an older post is in the store, but not here yet
+		if !o.Tried && (in.posts[0] == p || o.N > last+1) { // an older post is in the store, but not here yet
 			b.current = false
 		}
 		switch {
@@ -79,9 +82,14 @@ func (b *Outbox) await(ctx context.Context, p *pending, given <-chan struct{}) [
 	case <-ctx.Done():
 	}
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	p.wanted = nil
-	if p.asked.IsZero() {
+	handed := !p.asked.IsZero()
+	b.mu.Unlock()
+	marked := handed && b.mark(context.WithoutCancel(ctx), p) // it is not yet if it was parked
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !marked {
+		p.asked = time.Time{}
 		return nil
 	}
 	return []Pending{p.Pending}
@@ -116,32 +124,46 @@ func (b *Outbox) Settle(ctx context.Context, p Post, r Receipt, owes ...Owes) er
 // Release takes back a post that the asker could not show, and those after it; why is
 // the error as Deliver would return it.
 func (b *Outbox) Release(ctx context.Context, p Post, why error) {
-	o := match.OutboxPost{ID: p.ID, Game: p.Game, Where: p.Where}
+	ctx = context.WithoutCancel(ctx)
+	defer b.Wake()
 	b.mu.Lock()
-	released := b.find(o)
-	if released == nil || released.asked.IsZero() {
+	released := b.find(match.OutboxPost{ID: p.ID, Game: p.Game, Where: p.Where})
+	if released == nil {
 		b.mu.Unlock()
-		return // the outbox shows it
+		return
 	}
-	for _, q := range b.lane(o.Lane()).posts {
-		if q != released {
-			q.asked = time.Time{}
+	var after []*pending
+	for _, q := range b.lane(released.Lane()).posts {
+		if q.N > released.N && !q.asked.IsZero() {
+			q.Tried = q.Look
+			after = append(after, q)
 		}
 	}
+	shows := !released.asked.IsZero() // else the outbox shows it
+	if shows {
+		released.asked, released.busy = time.Time{}, true
+		b.sending[p.Where.Platform]++
+	}
 	b.mu.Unlock()
+	for _, q := range after {
+		b.change(ctx, q, Waiting, "")
+		b.letGo(match.OutboxPost{ID: q.ID, Game: q.Game, Where: q.Where}, false)
+	}
+	if !shows {
+		return
+	}
+	defer b.free(released)
 	if errors.Is(why, ErrTooLarge) && p.Scene != nil {
 		why = RetryAfter{} // the outbox shows it without its picture
 	}
-	b.delivered(context.WithoutCancel(ctx), released, p.At, "", nil, why)
-	b.letGo(o, false)
-	b.Wake()
+	b.delivered(ctx, released, p.At, "", nil, why)
 }
 
 // letGo ends the asker's hold on a post, which it may have sent.
 func (b *Outbox) letGo(o match.OutboxPost, sent bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if p := b.find(o); p != nil {
+	if p := b.find(o); p != nil && !p.asked.IsZero() { // else the outbox shows it
 		if sent {
 			b.fail(p, b.Now().Add(retryAfter), true)
 		}

@@ -59,6 +59,11 @@ func (b *Outbox) settle(ctx context.Context, o match.OutboxPost, r Receipt, line
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.remove(o)
+	for _, p := range b.lane(o.Lane()).posts {
+		if !p.asked.IsZero() {
+			p.asked = b.Now() // its asker shows it only now
+		}
+	}
 	if next != nil {
 		if p := b.find(*next); p != nil {
 			p.Tried = true

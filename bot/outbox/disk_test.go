@@ -56,8 +56,12 @@ func (p *process) Commit(ctx context.Context, step *match.Step) error {
 		mine := true
 		for i := range step.Posts {
 			o := &stored{OutboxPost: step.Posts[i], state: Waiting}
-			o.N = len(d.posts)
 			d.posts = append(d.posts, o)
+			for _, p := range d.posts {
+				if p.Lane() == o.Lane() {
+					o.N++
+				}
+			}
 			o.Tried = d.first(o) || i > 0 && mine && step.Posts[i-1].Tried
 			mine = mine && o.For == match.Asker
 			step.Posts[i].N, step.Posts[i].Tried = o.N, o.Tried

@@ -214,6 +214,19 @@ func board(id string, seq int) match.OutboxPost {
 	return o
 }
 
+func nothing() {}
+
+// failOnce makes a step fail once, without effect.
+func (w *world) failOnce(step string) {
+	w.at = func(_ int, what string) (string, string) {
+		if what != step {
+			return "", ""
+		}
+		w.at = nil
+		return "before", "fails"
+	}
+}
+
 // The store is written to only when a step is stored and when a post was shown, unless
 // decorations change.
 func TestWrites(t *testing.T) {
@@ -235,44 +248,121 @@ func TestWrites(t *testing.T) {
 
 // Two steps of a game are stored one after the other, but the outbox learns of the second
 // one first: their posts come in their order. It may also read posts from the store
-// before it learns that they were stored: they come once.
+// before it learns that they were stored, and may have shown them by then: they come once.
 func TestStoredBeforeKnown(t *testing.T) {
-	for _, read := range []bool{false, true} {
+	for _, c := range []struct {
+		read   time.Duration // before the outbox learns of it; 0: it does not read
+		second string
+	}{{0, "0.6"}, {100 * time.Millisecond, "0.6"}, {400 * time.Millisecond, "0.7"}} {
 		for _, asker := range []string{"", match.Asker} {
 			inWorld(t, func(w *world) {
-				w.start()
-				synctest.Wait()
-				step := func(request string, store func(), o match.OutboxPost) []Pending {
-					s := &match.Step{Request: request, At: time.Now(), Posts: []match.OutboxPost{o}}
-					own, err := w.process.out.Commit(context.Background(), s, func() (any, error) {
-						must(t, w.process.Commit(context.Background(), s))
-						store()
-						return nil, nil
-					})
-					must(t, err)
-					return own
-				}
+				w.begin()
 				first := notice("n1", 1)
 				first.For = asker
-				own := step("1", func() {
-					if read {
+				own := w.commit("1", func() {
+					if c.read > 0 {
 						w.process.out.Reread()
-						time.Sleep(100 * time.Millisecond)
+						time.Sleep(c.read)
 					}
-					go step("2", func() {}, notice("n2", 2))
+					go w.commit("2", nothing, notice("n2", 2))
 					time.Sleep(100 * time.Millisecond)
 				}, first)
 				if len(own) > 0 {
-					t.Errorf("the asker shows %s, which the outbox is showing", own[0].ID)
+					t.Errorf("the asker shows %s, which the outbox shows", own[0].ID)
 				}
-				time.Sleep(time.Minute)
-				synctest.Wait()
-				if got := w.stands(); got != "n1@0.3 n2@0.6" || w.tries["n1"]+w.tries["n2"] != 2 {
-					t.Errorf("read %v, asker %q: %s, %v", read, asker, got, w.tries)
+				if got := w.after(time.Minute); got != "n1@0.3 n2@"+c.second || w.tries["n1"]+w.tries["n2"] != 2 {
+					t.Errorf("read %v, asker %q: %s, %v", c.read, asker, got, w.tries)
 				}
 			})
 		}
 	}
+}
+
+// While the first of three posts is sent, the outbox learns of the third before it learns
+// of the second: they come in their order.
+func TestMissingPost(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.begin()
+		w.commit("1", nothing, notice("n1", 1))
+		go w.commit("2", func() { time.Sleep(400 * time.Millisecond) }, notice("n2", 2))
+		time.Sleep(50 * time.Millisecond)
+		w.commit("3", nothing, notice("n3", 3))
+		if got := w.after(time.Minute); got != "n1@0.3 n2@0.6 n3@0.9" {
+			t.Error(got)
+		}
+	})
+}
+
+// A post that is unparked while a newer one of its game is being shown comes after it, not
+// beside it.
+func TestUnparkedWhileNewerIsShown(t *testing.T) {
+	for _, asker := range []string{"", match.Asker} {
+		inWorld(t, func(w *world) {
+			w.fates = map[string][]string{"n1": {"forbidden"}}
+			w.begin()
+			w.commit("1", nothing, notice("n1", 1))
+			time.Sleep(time.Second)
+			b1 := board("b1", 1)
+			b1.For = asker
+			own := w.commit("2", nothing, b1)
+			time.Sleep(50 * time.Millisecond)
+			w.process.unpark()
+			for _, post := range own {
+				r, owes, err := w.process.Deliver(context.Background(), post)
+				must(t, err)
+				must(t, w.process.out.Settle(context.Background(), post, r, owes...))
+			}
+			want := "b1@1.3 n1@1.6"
+			if asker != "" {
+				want = "b1@1.35 n1@1.65"
+			}
+			if got := w.after(time.Minute); got != want {
+				t.Errorf("asker %q: %s, not %s", asker, got, want)
+			}
+		})
+	}
+}
+
+// However often others are unparked, a post is tried again neither sooner nor later.
+func TestRereadWhilePostsWait(t *testing.T) {
+	for what, want := range map[string]string{
+		"a year ahead": "b0@3600",
+		// The second attempt takes too long: that it failed is not stored.
+		"not stored": "b0@90.6",
+	} {
+		t.Run(what, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				b0 := board("b0", 1)
+				if what == "not stored" {
+					w.fates = map[string][]string{"b0": {"fails", "slower"}}
+				} else {
+					b0.Attempt, b0.Due = 1, time.Now().AddDate(1, 0, 0)
+				}
+				w.disk.posts = []*stored{{b0, Waiting}}
+				w.start()
+				for range 120 {
+					time.Sleep(time.Minute / 2)
+					w.process.out.Reread()
+				}
+				if got := w.after(time.Minute); got != want {
+					t.Errorf("%s, not %s", got, want)
+				}
+			})
+		})
+	}
+}
+
+// A platform that asks to wait is left alone, even if that cannot be stored.
+func TestRetryAfterIsNotStored(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.fates = map[string][]string{"n1": {"limited"}}
+		w.failOnce("change n1")
+		w.begin()
+		w.commit("1", nothing, notice("n1", 1))
+		if got := w.after(time.Minute); got != "n1@20.6" {
+			t.Error(got)
+		}
+	})
 }
 
 // A slowReader gets the posts that wait only after a second.
@@ -294,14 +384,10 @@ func TestRead(t *testing.T) {
 		w.start()
 		synctest.Wait()
 		w.process.out.Rows = slowReader{w.process}
-		s := &match.Step{Request: "1", At: time.Now(), Posts: []match.OutboxPost{notice("n1", 1)}}
-		_, err := w.process.out.Commit(context.Background(), s, func() (any, error) { return nil, w.process.Commit(context.Background(), s) })
-		must(t, err)
+		w.commit("1", nothing, notice("n1", 1))
 		synctest.Wait()
 		w.process.out.Reread()
-		time.Sleep(2 * time.Hour)
-		synctest.Wait()
-		if got := w.stands(); got != "n1@0.3 b0@3601" || w.tries["n1"] != 1 {
+		if got := w.after(2 * time.Hour); got != "n1@0.3 b0@3600" || w.tries["n1"] != 1 {
 			t.Errorf("%s, n1 sent %d times", got, w.tries["n1"])
 		}
 	})

@@ -17,6 +17,7 @@ import (
 // A lane holds the posts that wait in it, in their order.
 type lane struct {
 	posts []*pending
+	last  int       // the highest N so far
 	from  time.Time // when the first may be sent, because an attempt has failed
 	sent  time.Time // when the last was
 }
@@ -57,7 +58,7 @@ func (b *Outbox) find(o match.OutboxPost) *pending {
 func (b *Outbox) put(p *pending) {
 	in := b.lane(p.Lane())
 	at, _ := slices.BinarySearchFunc(in.posts, p, func(x, y *pending) int { return cmp.Compare(x.N, y.N) })
-	in.posts = slices.Insert(in.posts, at, p)
+	in.posts, in.last = slices.Insert(in.posts, at, p), max(in.last, p.N)
 	in.supersede()
 }
 
@@ -104,6 +105,7 @@ func (b *Outbox) read(ctx context.Context) error {
 	posts, err := b.Rows.Waiting(ctx)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.reads++
 	latest := b.Now().Add(longest)
 	for _, o := range posts {
 		if o.Due.After(latest) { // the clock was ahead
@@ -116,9 +118,9 @@ func (b *Outbox) read(ctx context.Context) error {
 				p.Attempt++
 			}
 			b.put(p)
-		}
-		if in := b.lane(o.Lane()); o.Attempt > 0 && p == in.posts[0] && p.idle() {
-			p.Due, in.from = o.Due, o.Due
+			if in := b.lane(o.Lane()); o.Attempt > 0 && p == in.posts[0] {
+				in.from = o.Due
+			}
 		}
 	}
 	if err != nil {
@@ -145,21 +147,35 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 			}
 			continue
 		}
-		p, from := in.posts[0], b.queue.accounts.of(l.Platform).held(now)
-		if end := p.asked.Add(deliverFor); !p.asked.IsZero() && !now.Before(end) {
-			b.fail(p, now, true) // its asker has gone, after having sent it or not
-			p.asked = time.Time{}
-		} else if !p.asked.IsZero() {
-			from = end
-		} else if in.from.After(from) {
+		if latest := now.Add(longest); in.from.After(latest) { // the clock was ahead
+			in.from = latest
+		}
+		from := b.queue.accounts.of(l.Platform).held(now)
+		if in.from.After(from) {
 			from = in.from
 		}
+		busy := false
+		for _, q := range in.posts { // one that was unparked may be before those that are being shown
+			busy = busy || q.busy
+			if q.asked.IsZero() {
+				continue
+			}
+			if q.asked.After(now) { // the clock was ahead
+				q.asked = now
+			}
+			if end := q.asked.Add(deliverFor); now.Before(end) {
+				from = end
+				break
+			}
+			b.fail(q, now, true) // its asker has gone, after having sent it or not
+			q.asked = time.Time{}
+		}
 		switch {
-		case p.busy, named(platforms, l.Platform) == nil:
+		case busy, named(platforms, l.Platform) == nil:
 		case now.Before(from):
 			again = sooner(again, from.Add(time.Millisecond)) // so that what comes just then is chosen, too
 		default:
-			posts = append(posts, p)
+			posts = append(posts, in.posts[0])
 		}
 	}
 	slices.SortFunc(posts, func(x, y *pending) int {
@@ -210,7 +226,9 @@ func (b *Outbox) change(ctx context.Context, p *pending, is State, why string) e
 		b.remove(o)
 	case err != nil:
 		p.Tried = false
-		b.lane(o.Lane()).from = b.Now().Add(retryAfter)
+		if in, from := b.lane(o.Lane()), b.Now().Add(retryAfter); from.After(in.from) {
+			in.from = from
+		}
 		b.failed(ctx, err, "storing the outcome of a delivery failed, will retry", "post", o.ID)
 	}
 	return err

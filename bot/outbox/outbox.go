@@ -98,7 +98,7 @@ const (
 	settleFor  = 5 * time.Second  // to store that a post was shown
 	maxLanes   = 1000             // remembered, although nothing waits in them
 	askerWaits = time.Second      // for older posts of its lane
-	longest    = time.Hour        // that a post waits for its next attempt after a restart
+	longest    = time.Hour        // that a post waits for its next attempt: the clock may have been ahead
 	readAgain  = 2 * time.Second  // the posts that wait, if that failed
 )
 
@@ -115,6 +115,7 @@ type Outbox struct {
 
 	mu      sync.Mutex
 	current bool // the lanes hold all posts that wait
+	reads   int  // how often these were read
 	lanes   map[match.Lane]*lane
 	sending map[string]int // posts of a platform
 	gone    []Row          // decorations that are done, to be stored at tidyAt

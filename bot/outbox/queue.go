@@ -174,7 +174,7 @@ func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 			continue // until those are done
 		}
 		from := r.NotBefore
-		if last := q.last[i]; last.After(from) && r.Every > 0 {
+		if last := q.last[i]; last.After(from) && !last.After(now.Add(r.Every)) { // else the clock was ahead
 			from = last
 		}
 		if now.Before(from) {

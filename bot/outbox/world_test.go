@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +25,7 @@ import (
 type world struct {
 	*testing.T
 	began time.Time
+	ahead atomic.Int64 // nanoseconds by which the clock of the process is ahead
 	disk  *disk
 	asker bool                                            // requests show their posts themselves
 	fates map[string][]string                             // of the first tries to send a post, by id, or to do a decoration, by kind
@@ -69,7 +71,7 @@ func inWorld(t *testing.T, test func(*world)) {
 // start starts a process.
 func (w *world) start() {
 	p := &process{world: w, busy: map[match.GameID]bool{}, dead: make(chan struct{}), ended: make(chan struct{})}
-	p.out = New(Config{Rows: p, Now: time.Now, Log: slog.New(slog.DiscardHandler), Word: p.word, Decoration: p.wordDecoration})
+	p.out = New(Config{Rows: p, Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }, Log: slog.New(slog.DiscardHandler), Word: p.word, Decoration: p.wordDecoration})
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel = cancel
 	w.mu.Lock()
@@ -357,6 +359,35 @@ func (w *world) ask(p *process, step *match.Step) bool {
 		}
 	}
 	return true
+}
+
+// commit commits a step, and calls stored before the outbox knows that it was stored. It
+// returns the posts that the asker shows.
+func (w *world) commit(request string, stored func(), posts ...match.OutboxPost) []Post {
+	p := w.now()
+	step := &match.Step{Request: request, At: p.out.Now(), Posts: posts}
+	own, err := p.out.Commit(context.Background(), step, func() (any, error) {
+		if err := p.Commit(context.Background(), step); err != nil {
+			return nil, err
+		}
+		stored()
+		return nil, nil
+	})
+	must(w.T, err)
+	return p.out.Give(context.Background(), own)
+}
+
+// begin starts a process that has read what waits.
+func (w *world) begin() {
+	w.start()
+	synctest.Wait()
+}
+
+// after waits, and returns how all stands then.
+func (w *world) after(d time.Duration) string {
+	time.Sleep(d)
+	synctest.Wait()
+	return w.stands()
 }
 
 // stands returns the messages of each game with the times at which they were shown, and
