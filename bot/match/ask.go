@@ -83,7 +83,7 @@ func (in *Input) other() text.Message {
 // ask puts a question to the opponent. It holds until it is answered or a turn
 // is made. How, if it is there, tells how to answer it.
 func (in *Input) ask(what string, question text.Message, how ...text.Message) Step {
-	if a := in.Position.Asked; a != nil && (in.Match.State == Going || in.asked("delete") || in.asked("rematch")) { // else the end has answered it
+	if a := in.Position.Asked; a != nil && (in.Match.State == Going || in.Match.State == Sandbox || in.asked("delete") || in.asked("rematch")) { // else the end has answered it
 		if in.Match.Seat(a.By) == in.By {
 			return in.alreadyAsked()
 		}

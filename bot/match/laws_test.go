@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -11,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -25,13 +26,14 @@ type walk struct {
 	calls map[PersonID]int // how often the turn that the game waits for has called somebody
 	turn  waitsFor
 	did   map[string]int // commands that were accepted
+	tried map[string]int // labels of options that were tried
 }
 
 // Laws of decisions, over random games.
 func TestLaws(t *testing.T) {
-	did := map[string]int{}
+	did, tried := map[string]int{}, map[string]int{}
 	for seed := range tier.Pick(200, 500, 20_000) {
-		w := &walk{Rand: rand.New(rand.NewPCG(uint64(seed), 41)), did: did, calls: map[PersonID]int{}}
+		w := &walk{Rand: rand.New(rand.NewPCG(uint64(seed), 41)), did: did, tried: tried, calls: map[PersonID]int{}}
 		w.table = &table{t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
 		w.begin()
 		for range 50 {
@@ -41,7 +43,7 @@ func TestLaws(t *testing.T) {
 		}
 		if whole, err := Fold(w.match, w.pos.Events); err != nil {
 			t.Errorf("%s", err)
-		} else if diff := cmp.Diff(whole, w.pos, samePosition); diff != "" {
+		} else if diff := gocmp.Diff(whole, w.pos, samePosition); diff != "" {
 			t.Errorf("the log folds to another position:\n%s", diff)
 		}
 		if t.Failed() {
@@ -51,6 +53,11 @@ func TestLaws(t *testing.T) {
 	for name := range Commands {
 		if did[name] == 0 {
 			t.Errorf("nobody ever did %s", name)
+		}
+	}
+	for _, o := range slices.Concat(boardOptions, answerOptions, menuOptions) {
+		if c := o.control(Match{}, 1); !asks(c) && tried[c.Label] == 0 {
+			t.Errorf("nobody ever tried %s", c.Label)
 		}
 	}
 }
@@ -66,11 +73,18 @@ func (w *walk) begin() {
 		typed = "setup diagram:.X./.O./..."
 	}
 	w.room.Undo = w.IntN(3)*60 - 60
+	if w.IntN(20) == 0 { // the board is repeated
+		w.decide("ada", "new japanese size:2x1 komi:0 opponent:me")
+		for _, typed := range strings.Split("place A1|place B1|pass|pass|resume|place A1|pass|pass|resume|place B1|pass|pass|resume|place A1", "|") {
+			w.decide("ada", typed)
+		}
+		return
+	}
 	w.decide("ada", typed)
 	if w.match.ID == "" { // the board is too small, or the ruleset needs an opponent
 		w.decide("ada", "new aga size:3")
 	}
-	if w.match.State == Open {
+	if w.match.State == Open && w.IntN(8) > 0 { // else the walk may
 		w.decide("bob", "join")
 	}
 }
@@ -88,13 +102,23 @@ func (w *walk) ask() {
 		"button", "delay", "undo", "undo", "accept", "accept", "accept", "accept no-result:yes", "decline", "decline", "join",
 		"dead", "dead "+point(), "dead as:alive "+point(), "dead as:seki "+point(), "resume", "dispute", "dispute back:yes", "draw", "clock pause:yes", "clock",
 		"claim", "comment hm", "rematch")
+	switch n := len(w.pos.Lines); { // play stops, is disputed and returns more often than by chance
+	case w.IntN(3) > 0:
+	case w.pos.Game.Phase() == rules.Settling:
+		stone := w.input("ada", "").unmarkedStone()
+		typed = w.one("dead "+stone, "dead "+stone, "dead as:seki "+stone, "dispute", "resume", "accept", "accept no-result:yes")
+	case w.pos.Branch > 0:
+		typed = "dispute back:yes"
+	case n > 0 && w.pos.Lines[n-1].Turn.Kind == rules.Pass:
+		typed = "pass anyway:yes"
+	}
 	if w.IntN(12) == 0 {
 		typed = w.one("resign", "resign confirm:yes", "delete", "delete", "delete forget", "delete cancel", "adjudicate void", "adjudicate count", "adjudicate white", "new aga")
 	}
 	if w.IntN(8) == 0 {
 		typed += fmt.Sprintf(" seq:%d", max(0, w.match.Seq-w.IntN(4)))
 	}
-	who := w.one("ada", "bob")
+	who := w.one("ada", "bob", string(cmp.Or(w.match.ToMove, "ada")))
 	if w.IntN(5) == 0 {
 		who = w.one("eve", "mod!", "ada!")
 	}
@@ -148,7 +172,7 @@ func (w *walk) decide(who, typed string) {
 		again := *in
 		again.Match, again.Position = w.match, w.pos
 		if twice := Decide(&again); !twice.Answer.Refused && in.Request.Command != "comment" {
-			wrong("pressed again it adds %v", twice.Events)
+			wrong("pressed again it adds %v: %v", twice.Events, bodies(w.pos.Events))
 		}
 	}
 }
@@ -215,10 +239,13 @@ func rightful(m Match, e Event, before []Event, moderator bool) bool {
 	words := strings.Fields(e.Body)
 	plays, alone := e.By == m.Black || e.By == m.White, m.Black == m.White
 	seat := func(letter string) bool { return letter == "B" && e.By == m.Black || letter == "W" && e.By == m.White }
-	answers := func(what string) bool { // the other player has asked that last
+	answers := func(what string) bool { // the other player has asked that last, and nobody has declined
 		for _, b := range slices.Backward(before) {
-			if w := strings.Fields(b.Body); w[0] == "ask" && w[2] == what {
-				return plays && (alone || !seat(w[1]))
+			switch w := strings.Fields(b.Body); w[0] {
+			case "ask":
+				return w[2] == what && plays && (alone || !seat(w[1]))
+			case "deny":
+				return false
 			}
 		}
 		return false
@@ -251,7 +278,7 @@ func rightful(m Match, e Event, before []Event, moderator bool) bool {
 	case "adjudicate":
 		return moderator && (alone || !plays)
 	case "delete":
-		return alone && plays || answers("delete") || !plays && moderator
+		return plays && (alone || m.Black == "" || m.White == "") || answers("delete") || !plays && moderator
 	}
 	return false
 }
@@ -345,11 +372,12 @@ func (w *walk) holdsOptions() {
 		case "as":
 			in.Request.Args["as"] = "black"
 		}
+		w.tried[c.Label]++
 		answer := Decide(in).Answer
 		return !answer.Refused || len(answer.Controls) > 0 || strings.HasPrefix(answer.Texts[0].Key, "request.") // after the answer to another question
 	}
-	asks := func(c Control) bool { return c.Args["seq"] == "" && c.Command != "join" && c.Command != "rematch" }
-	for _, p := range []PersonID{"ada", "bob", "eve", "mod"} {
+	people := []PersonID{"ada", "bob", "eve", "mod"}
+	for _, p := range people {
 		for _, c := range MenuOptions(w.input(p, "more"), func(string) bool { return p == "mod" }) {
 			if !asks(c) && !decides(p, c) {
 				w.t.Errorf("%s is offered %s in the menu, and refused", p, c.Label)
@@ -358,10 +386,15 @@ func (w *walk) holdsOptions() {
 	}
 	offered := slices.Concat(BoardOptions(w.match, w.pos, w.match.Seq), AnswerOptions(w.match, w.pos, w.match.Seq))
 	for _, c := range offered {
-		if !asks(c) && !decides("ada", c) && !decides("bob", c) {
+		if !asks(c) && !slices.ContainsFunc(people, func(p PersonID) bool { return decides(p, c) }) {
 			w.t.Errorf("nobody can do what is offered as %s: %v, %v, the last events are %v", c.Label, w.match.State, w.pos.Game.Phase(), bodies(w.pos.Events[max(0, w.pos.Seq()-6):]))
 		}
 	}
+}
+
+// asks reports whether a control changes nothing.
+func asks(c Control) bool {
+	return c.Args["seq"] == "" && !slices.Contains([]string{"join", "decline", "rematch"}, c.Command)
 }
 
 func bodies(events []Event) (out []string) {
