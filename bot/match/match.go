@@ -108,7 +108,7 @@ const (
 	Ended     State = "ended"     // has a result
 	Cancelled State = "cancelled" // ended without one, by agreement or before it began
 	Sandbox   State = "sandbox"   // a position to talk about: its opener plays both colours, and nothing counts
-	Deleted   State = "deleted"   // hidden, and pruned after a month: both players wanted that, or a moderator
+	Deleted   State = "deleted"   // hidden, and pruned after a month: both players wanted that, or a moderator, or a sandbox has expired
 )
 
 // An Event is one line of a match's log. Body is its written form:

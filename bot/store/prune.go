@@ -38,7 +38,7 @@ const strangers = `
 	AND NOT EXISTS (SELECT 1 FROM event WHERE actor = person.id AND ` + noTurn + `)`
 
 // sweeps lists all sweeps of Prune. Games and their events are never pruned, unless
-// people have deleted them. Of these the newest of a room stays until another game
+// people have deleted them, or they are sandboxes that have expired. Of these the newest of a room stays until another game
 // follows, which would get its number.
 //
 // Of the posts that were shown in a place Prune keeps the first and the last with a
