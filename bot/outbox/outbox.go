@@ -161,7 +161,8 @@ func (b *Outbox) Deliver(ctx context.Context, platforms ...Platform) (int, error
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	// A delivery that has begun is finished, even if the program stops meanwhile: half a delivery would have to be repeated after the restart.
+	// A delivery that has begun is finished, even if the program stops meanwhile: half a
+	// delivery would have to be repeated after the restart.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishIn)
 	defer cancel()
 	if err := b.Open(ctx, platforms...); err != nil {

@@ -32,8 +32,8 @@ func uiaSession(body []byte) (string, error) {
 // Check returns lines that say what works and what is missing, as `halfpoint config
 // check` prints them, and an error for what keeps the bot from working. If it has to log
 // in, it keeps the login in LoginFile, or else logs out again; it changes nothing else. If
-// all is well it calls then, which may be nil, while it is logged in, and adds the result. DB may
-// be nil.
+// all is well it calls then, which may be nil, while it is logged in, and adds the result.
+// DB may be nil.
 func Check(ctx context.Context, c Config, then func(context.Context, *mautrix.Client) ([]string, error)) (lines []string, err error) {
 	lines, err = check(ctx, &c, then)
 	return lines, c.clean(err)
