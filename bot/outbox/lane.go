@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -60,7 +59,6 @@ func (b *Outbox) put(p *pending) {
 	in := b.lane(p.Lane())
 	at, _ := slices.BinarySearchFunc(in.posts, p, func(x, y *pending) int { return cmp.Compare(x.N, y.N) })
 	in.posts, in.last = slices.Insert(in.posts, at, p), max(in.last, p.N)
-	b.waiting[p.Lane()] = in
 	in.supersede()
 }
 
@@ -142,12 +140,11 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 	if !b.current { // an older post may be missing
 		return nil, now
 	}
-	if len(b.lanes) > maxLanes {
-		maps.DeleteFunc(b.lanes, func(_ match.Lane, in *lane) bool { return len(in.posts) == 0 })
-	}
-	for l, in := range b.waiting {
+	for l, in := range b.lanes {
 		if len(in.posts) == 0 {
-			delete(b.waiting, l)
+			if len(b.lanes) > maxLanes {
+				delete(b.lanes, l)
+			}
 			continue
 		}
 		if latest := now.Add(longest); in.from.After(latest) { // the clock was ahead

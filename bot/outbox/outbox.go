@@ -117,9 +117,8 @@ type Outbox struct {
 	current bool // the lanes hold all posts that wait
 	reads   int  // how often these were read
 	lanes   map[match.Lane]*lane
-	waiting map[match.Lane]*lane // those with posts; others may still be among them
-	sending map[string]int       // posts of a platform
-	gone    []Row                // decorations that are done, to be stored at tidyAt
+	sending map[string]int // posts of a platform
+	gone    []Row          // decorations that are done, to be stored at tidyAt
 	tidyAt  time.Time
 }
 
@@ -131,7 +130,7 @@ func New(c Config) *Outbox {
 	return &Outbox{
 		Config: c, queue: newQueue(c.Now().UnixMicro()),
 		wake: make(chan struct{}, 1), decorate: make(chan struct{}, 1),
-		lanes: map[match.Lane]*lane{}, waiting: map[match.Lane]*lane{}, sending: map[string]int{},
+		lanes: map[match.Lane]*lane{}, sending: map[string]int{},
 	}
 }
 
