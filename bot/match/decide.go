@@ -34,14 +34,14 @@ type Input struct {
 	Coin     bool                // its nigiri
 	Users    map[string]PersonID // for options of type User
 	Seats    [2]PersonID         // the people in the seats of a local room; empty elsewhere
-	Sat      time.Time           // since when the seat of the person who asks is theirs; zero: always
+	Sat      time.Time           // when the person asking took their seat; zero: it is always theirs
 	Match    Match
 	Position *Position // of the match; nil: the request is about none
 	Prefs    map[PersonID]Preferences
 	Erased   []PersonID // players who were forgotten
 	Limits   Limits
 	Here     []Match // unfinished games of the channel, as many as there may be; for commands that open one
-	Yours    []Match // unfinished games and sandboxes of the person who asks in the channel; for commands that open one
+	Yours    []Match // unfinished games and sandboxes of the person asking in the channel; for commands that open one
 	Alone    bool    // nobody else can join a game in the room of the request
 	Away     bool    // the platform cannot be reached
 	Left     bool    // the bot has left the server of the game

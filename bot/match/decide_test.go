@@ -223,7 +223,7 @@ func TestTheEndIsTold(t *testing.T) {
 		}, "[ada bob]"},
 		{"cancellation", func(t *testing.T) *table { return sit(t, "aga@1", 5) }, func(k *table) { k.do("bob", "delete how:cancel") }, "[ada]"},
 		{"deletion", playing, func(k *table) { k.do("bob", "delete").do("ada", "delete") }, "[bob]"},
-		{"a player who asks to be forgotten", playing, func(k *table) { k.take(Leave(k.input("bob", ""), "bob")) }, "[ada]"},
+		{"a player leaves, whom the bot forgets", playing, func(k *table) { k.take(Leave(k.input("bob", ""), "bob")) }, "[ada]"},
 		{"resignation of one in both seats", func(t *testing.T) *table {
 			k := playing(t)
 			k.match.White = "ada"

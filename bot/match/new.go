@@ -456,7 +456,7 @@ func (in *Input) tooMany() (Step, bool) {
 
 // replaced returns the open challenges of the same person that the challenge in.Match
 // replaces: those to the same opponent, and those to anybody with the same terms. A
-// person who asks again has changed their mind, or did not see the first challenge.
+// person who repeats a challenge has changed their mind, or did not see the first one.
 func (in *Input) replaced() (ids []GameID) {
 	m := in.Match
 	for _, old := range in.Yours {
@@ -497,8 +497,8 @@ func Replace(in *Input, opener PersonID, by Match) Step {
 	return in.as(opener).close(Cancelled, "cancel", say("replaced", strconv.Itoa(by.Number), in.number()))
 }
 
-// unfinished counts the games, or the sandboxes, of the person who asks. What others
-// left in their seat does not count.
+// unfinished counts the games, or the sandboxes, of the person asking. Games that others
+// left in their seat do not count.
 func (in *Input) unfinished(sandboxes bool) (n int) {
 	for _, m := range in.Yours {
 		if (m.State == Sandbox) == sandboxes && !m.Opened.Before(in.Sat) {

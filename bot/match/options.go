@@ -173,7 +173,7 @@ func (o option) control(m Match, seq int) Control {
 	return c
 }
 
-// MenuOptions returns what the menu offers to the person who asks: the questions, and the
+// MenuOptions returns what the menu offers to the person asking: the questions, and the
 // changes that Decide lets them make, perhaps after they have confirmed; but nothing that
 // the board offers.
 func MenuOptions(in *Input, moderates func(command string) bool) (cs []Control) {

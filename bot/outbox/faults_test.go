@@ -12,8 +12,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// What is shown of both games, and when, in seconds, whatever happens to one post or
-// decoration: as the outbox shows it, and where that differs as the asker does.
+// Each fate of one post or decoration, and what the chat then shows of both games, with
+// times in seconds: by the outbox, and by the asker where that differs.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct{ fates, outbox, asker string }{
 		{"", "n1@0.3 b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3", ""},

@@ -284,7 +284,7 @@ func (w *world) show(p Post) []Owes {
 		{Kind: Attach, Key: p.ID, Target: Receipt(p.ID)}}
 }
 
-// A plan is what is asked: at a time, of a game, the posts that follow.
+// A plan lists requests: the time, the game, and the posts of each.
 type plan struct {
 	at    time.Duration
 	game  match.GameID

@@ -158,7 +158,7 @@ func TestBackupAfterCrash(t *testing.T) {
 		}
 		restart()
 		bot.backsUp(recoveryKey)
-		time.Sleep(2 * bot.backupAfter)
+		time.Sleep(2 * bot.backupAfter) // on Dendrite 20 ms of real time: no signal says that there is no upload
 		if n := len(proxy.Requests(uploads)); n != before {
 			t.Errorf("%d uploads of what is there", n-before)
 		}

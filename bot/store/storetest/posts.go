@@ -262,7 +262,7 @@ func unpark(d *fixture) {
 	d.pass(3 * time.Minute)
 	d.unparks(match.Room{Platform: "another platform", Channel: garden.Channel}, false)
 	d.unparks(garden, true)
-	d.same("shown", d.drain(), []string{"p1", "s1", "p2", "o1"}) // what the cellar is owed is not among it
+	d.same("shown", d.drain(), []string{"p1", "s1", "p2", "o1"}) // without the posts of the cellar
 	d.unparks(garden, false)
 
 	// A post after which a newer one was shown stays where it is.
