@@ -17,7 +17,6 @@ type series struct {
 	canvas     canvas
 	sprites    *sprites
 	now, old   displayList
-	packed     []byte
 	tiles      []bool // where the two lists differ; all false outside draw
 	parts      []image.Rectangle
 }
@@ -29,15 +28,7 @@ func (c *series) png(w io.Writer, s *Scene, o Options) error {
 	if err := c.draw(s, o); err != nil {
 		return err
 	}
-	if c.sprites.bits == 4 {
-		if c.packed == nil {
-			c.parts = append(c.parts[:0], c.canvas.bounds())
-		}
-		for _, part := range c.parts {
-			c.packed = pack(c.packed, &c.canvas, part)
-		}
-	}
-	return encode(w, &c.canvas, c.sprites.bits, c.packed)
+	return encode(w, &c.canvas)
 }
 
 // A seriesKey tells series apart: a game may be drawn in several themes and sizes
@@ -85,7 +76,7 @@ func (c *series) draw(s *Scene, o Options) error {
 		if c.sprites == nil || c.sprites.sizeKey != k.sizeKey {
 			c.canvas = *newCanvas(k.pixels())
 		}
-		c.sprites, c.canvas.palette, c.packed = k, k.palette, nil
+		c.sprites, c.canvas.palette = k, k.palette
 		c.parts = append(c.parts, c.canvas.bounds())
 		c.canvas.paint(k.background, c.now.ops, c.canvas.bounds())
 		return nil
