@@ -64,9 +64,13 @@ func newPending(in interaction.Interaction, respond interaction.Responder) *pend
 // late is when there is no point in a first answer any more.
 func (x *pendingInteraction) late() time.Time { return x.since.Add(firstAnswer) }
 
-// claim returns how far the first answer has come, once a deferral that is on its
-// way has ended. If it is open the caller is to give it.
+// claim returns how far the first answer has come, after waiting for the timer's deferral
+// if that has begun. If it is open, the caller must give it. Without an interaction there
+// is none to give.
 func (x *pendingInteraction) claim() ackState {
+	if x == nil {
+		return answered
+	}
 	if x.state == unclaimed {
 		if x.state = open; x.timer != nil && !x.timer.Stop() {
 			x.state = <-x.deferral
@@ -75,23 +79,37 @@ func (x *pendingInteraction) claim() ackState {
 	return x.state
 }
 
-// pressed reports whether somebody has used a control of a message, or the form that a
-// control of a private message opens. Such an interaction is acknowledged invisibly, and
-// its answer follows.
+// pressed reports whether the person used a control of a message, or the form that a
+// control of a private message opens. Such an interaction is deferred invisibly, and its
+// answer is a message of its own.
 func (x *pendingInteraction) pressed() bool {
-	return x.in.Kind == interaction.Press && x.in.Message != nil || x.onPrivate()
+	return x.onMessage() && (x.in.Kind == interaction.Press || x.onPrivate())
 }
 
-// onPrivate reports whether the controls are those of a message that one person alone
-// sees: what comes of it takes the place of that message.
+// onPrivate reports whether the controls are those of a message that only this person
+// sees: the outcome replaces that message.
 func (x *pendingInteraction) onPrivate() bool {
 	return x.onMessage() && x.in.Message.Flags&rest.Ephemeral != 0
 }
 
-// onMessage reports whether somebody has used the controls of a message, or the form
-// that one opens.
+// onMessage reports whether the person used the controls of a message, or the form that
+// one opens.
 func (x *pendingInteraction) onMessage() bool {
-	return (x.in.Kind == interaction.Press || x.in.Kind == interaction.Form) && x.in.Message != nil
+	return x != nil && (x.in.Kind == interaction.Press || x.in.Kind == interaction.Form) && x.in.Message != nil
+}
+
+// mayNotAttach reports whether the bot lacks the permission to attach files to the answer.
+func (x *pendingInteraction) mayNotAttach() bool {
+	return x.in.Guild != "" && !x.in.BotMay.Has(rest.AttachFiles)
+}
+
+// message returns the receipt of the message whose controls the person used; empty: there
+// is none.
+func (x *pendingInteraction) message() outbox.Receipt {
+	if !x.onMessage() {
+		return ""
+	}
+	return receipt(x.in.Channel.ID, x.in.Message.ID)
 }
 
 // receive takes an interaction and returns at once; requests are asked in the order
@@ -117,7 +135,7 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 			a.typing(ctx, x)
 		}
 	} else {
-		switch a.limited(in) {
+		switch a.limited(in.User.ID, in.Channel.ID) {
 		case intake.Fine:
 		case intake.TooMuch:
 			key, work = "refused "+in.User.ID, func(ctx context.Context, x *pendingInteraction) { a.replyEphemeral(ctx, x, wordTooMuch) }
@@ -141,12 +159,8 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 	return x
 }
 
-// limited says whether somebody asks too much, or too much is asked where they are.
-func (a *Adapter) limited(in interaction.Interaction) intake.Verdict {
-	return a.limitedTo(in.User.ID, in.Channel.ID)
-}
-
-func (a *Adapter) limitedTo(person, channel string) intake.Verdict {
+// limited reports whether a person asks too much, or too much is asked in a channel.
+func (a *Adapter) limited(person, channel string) intake.Verdict {
 	if v := a.personLimit.Take(person, time.Now()); v != intake.Fine {
 		return v
 	}
@@ -369,11 +383,7 @@ type ending struct {
 }
 
 func (e ending) owes(x *pendingInteraction, from time.Time) outbox.Owes {
-	data, err := json.Marshal(e)
-	if err != nil {
-		return outbox.Owes{} // nothing in it can fail
-	}
-	return outbox.Owes{Kind: outbox.Ending, Key: x.in.ID, Data: string(data), NotBefore: from, NotAfter: x.since.Add(routeLife + time.Minute)}
+	return outbox.Owes{Kind: outbox.Ending, Key: x.in.ID, Data: marshal(e), NotBefore: from, NotAfter: x.since.Add(routeLife + time.Minute)}
 }
 
 // owesEnding stores that an interaction is about to be deferred, unless that shows
@@ -568,7 +578,7 @@ func (a *Adapter) first(ctx context.Context, x *pendingInteraction, r rest.Respo
 			return nil, true, &rest.Ambiguous{What: "answer an interaction", Cause: e}
 		}
 	}
-	if err == nil && x.onMessage() && (r.Type == rest.ResponseDeferUpdate || r.Type == rest.ResponseUpdate) {
+	if err == nil && (r.Type == rest.ResponseDeferUpdate || r.Type == rest.ResponseUpdate) {
 		a.answeredBy(x, x.in.Message.ID)
 	}
 	return shown, false, err
@@ -585,7 +595,7 @@ func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request
 	in := x.in
 	shown, name := answer.Picture()
 	c := content{text: a.written(answer.Text), lang: answer.Lang, picture: shown, name: name, file: answer.File, controls: answer.Controls, menu: answer.Menu,
-		plain: in.Guild != "" && !in.BotMay.Has(rest.AttachFiles)}
+		plain: x.mayNotAttach()}
 	if answer.Scene != nil && c.plain {
 		c.hints = append(c.hints, bot.Translated(answer.Lang, wordNoFiles, filesPermission))
 	}

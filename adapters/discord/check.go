@@ -21,12 +21,26 @@ const tryFor = 10 * time.Second
 // Check tries a configuration on Discord. It returns what it found, a line each; an
 // error says what is wrong and what to do. If channel is given, the id of a channel
 // or thread, it posts a board there and deletes it again; else it changes nothing.
-func Check(ctx context.Context, cfg Config, channel string, board render.Scene) ([]string, error) {
+func Check(ctx context.Context, cfg Config, channel string, board render.Scene) (found []string, err error) {
 	a, err := New(cfg)
 	if err != nil {
 		return nil, err
 	}
 	defer a.rest.Close()
+	steps := []func(context.Context) ([]string, error){a.checkToken, a.checkApplication, a.checkGateway, a.checkServers}
+	if channel != "" {
+		steps = append(steps, func(ctx context.Context) ([]string, error) { return a.tryChannel(ctx, channel, board) })
+	}
+	for _, step := range steps {
+		lines, err := step(ctx)
+		if found = append(found, lines...); err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+func (a *Adapter) checkToken(ctx context.Context) ([]string, error) {
 	me, err := a.rest.Me(ctx)
 	switch {
 	case status(err) == http.StatusUnauthorized:
@@ -34,58 +48,64 @@ func Check(ctx context.Context, cfg Config, channel string, board render.Scene) 
 	case err != nil:
 		return nil, fmt.Errorf("discord.api: Discord cannot be reached: %w", err)
 	}
-	found := []string{"bot: " + me.Username + " (" + me.ID + ")"}
+	return []string{"bot: " + me.Username + " (" + me.ID + ")"}, nil
+}
+
+func (a *Adapter) checkApplication(ctx context.Context) (found []string, err error) {
 	app, err := a.rest.App(ctx)
+	listens := a.cfg.Listen != ""
 	switch {
 	case err != nil:
-		return found, fmt.Errorf("discord.application: Discord does not return it: %w", err)
+		return nil, fmt.Errorf("discord.application: Discord does not return it: %w", err)
 	case app.ID != a.cfg.Application:
-		return found, fmt.Errorf("discord.application: the token belongs to application %s", app.ID)
-	case cfg.Listen == "" && app.Endpoint != "":
-		return found, fmt.Errorf("discord.listen: the application's “Interactions Endpoint URL” is set, so the gateway gets no interactions; clear it, or set discord.listen and discord.public_key")
-	case cfg.Listen != "" && !strings.EqualFold(app.PublicKey, cfg.PublicKey):
-		return found, fmt.Errorf("discord.public_key: wrong; the application's key is %s", app.PublicKey)
-	case cfg.Listen != "" && app.Endpoint == "":
-		found = append(found, "write the address that leads to discord.listen into the application's “Interactions Endpoint URL” when the bot runs")
+		return nil, fmt.Errorf("discord.application: the token belongs to application %s", app.ID)
+	case !listens && app.Endpoint != "":
+		return nil, fmt.Errorf("discord.listen: the application's “Interactions Endpoint URL” is set, so the gateway gets no interactions; clear it, or set discord.listen and discord.public_key")
+	case listens && !strings.EqualFold(app.PublicKey, a.cfg.PublicKey):
+		return nil, fmt.Errorf("discord.public_key: wrong; the application's key is %s", app.PublicKey)
+	case listens && app.Endpoint == "":
+		found = []string{"write the address that leads to discord.listen into the application's “Interactions Endpoint URL” when the bot runs"}
 	}
-	if cfg.MessageContent && !app.MayReadMessages() {
+	if a.cfg.MessageContent && !app.MayReadMessages() {
 		return found, fmt.Errorf("discord.message_content: the application may not read messages, so Discord would close the connection (4014); switch on Message Content Intent on the page “Bot” of the application, or set discord.message_content to no")
 	}
-	if cfg.Listen == "" {
-		g, err := a.rest.GatewayBot(ctx)
-		if err != nil {
-			return found, fmt.Errorf("discord.api: Discord does not return its gateway's address: %w", err)
-		}
-		if err := gateway.Try(ctx, g.URL, cfg.Dial, tryFor); err != nil {
-			return found, fmt.Errorf("discord.api: Discord's gateway, %s, does not answer; check whether a proxy or firewall blocks WebSockets: %w", g.URL, err)
-		}
-		found = append(found, fmt.Sprintf("gateway: answers; %d of %d connections left today, %d shards recommended", g.SessionStartLimit.Remaining, g.SessionStartLimit.Total, g.Shards))
-		if g.SessionStartLimit.Remaining == 0 {
-			return found, fmt.Errorf("discord.token: no session starts left today; wait %v", time.Duration(g.SessionStartLimit.ResetAfter)*time.Millisecond)
-		}
+	return found, nil
+}
+
+func (a *Adapter) checkGateway(ctx context.Context) (found []string, err error) {
+	if a.cfg.Listen != "" {
+		return nil, nil
 	}
-	if cfg.Guild != "" {
-		missing, err := a.missingIn(ctx, cfg.Guild, me.ID)
-		if err != nil {
-			return found, fmt.Errorf("discord.guild: the bot is not in that server; invite it with %s", Invite(a.cfg.Application))
-		}
-		if missing != "" {
-			return found, fmt.Errorf("discord.guild: the bot lacks %s there; invite it again with %s", missing, Invite(a.cfg.Application))
-		}
-		found = append(found, "server: the bot is there and has its permissions")
-	} else {
-		lines, err := a.lacks(ctx)
-		if err != nil {
-			return found, fmt.Errorf("discord.api: list the bot's servers: %w", err)
-		}
-		found = append(found, lines...)
+	g, err := a.rest.GatewayBot(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("discord.api: Discord does not return its gateway's address: %w", err)
 	}
-	found = append(found, "invite: "+Invite(a.cfg.Application))
-	if channel == "" {
-		return found, nil
+	if err := gateway.Try(ctx, g.URL, a.cfg.Dial, tryFor); err != nil {
+		return nil, fmt.Errorf("discord.api: Discord's gateway, %s, does not answer; check whether a proxy or firewall blocks WebSockets: %w", g.URL, err)
 	}
-	lines, err := a.tryChannel(ctx, channel, board)
-	return append(found, lines...), err
+	found = []string{fmt.Sprintf("gateway: answers; %d of %d connections left today, %d shards recommended", g.SessionStartLimit.Remaining, g.SessionStartLimit.Total, g.Shards)}
+	if g.SessionStartLimit.Remaining == 0 {
+		err = fmt.Errorf("discord.token: no session starts left today; wait %v", time.Duration(g.SessionStartLimit.ResetAfter)*time.Millisecond)
+	}
+	return found, err
+}
+
+func (a *Adapter) checkServers(ctx context.Context) (found []string, err error) {
+	invite := Invite(a.cfg.Application)
+	if a.cfg.Guild == "" {
+		if found, err = a.lacks(ctx); err != nil {
+			return nil, fmt.Errorf("discord.api: list the bot's servers: %w", err)
+		}
+		return append(found, "invite: "+invite), nil
+	}
+	missing, err := a.missingIn(ctx, a.cfg.Guild, a.self)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("discord.guild: the bot is not in that server; invite it with %s", invite)
+	case missing != "":
+		return nil, fmt.Errorf("discord.guild: the bot lacks %s there; invite it again with %s", missing, invite)
+	}
+	return []string{"server: the bot is there and has its permissions", "invite: " + invite}, nil
 }
 
 // tryChannel posts a board in a channel and deletes it.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -110,66 +111,88 @@ func (a *Adapter) clear(ctx context.Context, p outbox.Post) error {
 	return editError(err)
 }
 
-// owes returns what is to follow a message that shows the post.
-func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
-	a, p := d.a, d.p
-	over, now := p.State == match.Ended, time.Now()
-	void := p.State == match.Cancelled || p.State == match.Deleted // ended by a notice, without a last board
-	bare := func(message outbox.Receipt) {
-		if d.route.Alone { // it can only answer
-			return
-		}
-		o := outbox.Owes{Kind: outbox.Clear, Key: string(message), Target: message}
-		if over && message == sent { // nothing newer comes
+// owes returns the decorations that follow the message that shows the post.
+func (d *delivery) owes(sent outbox.Receipt) []outbox.Owes {
+	return slices.Concat(d.clears(sent), d.attaches(sent), d.closes(sent), d.updates(sent))
+}
+
+// void reports whether a notice ended the game, so that there is no last board.
+func void(p outbox.Post) bool { return p.State == match.Cancelled || p.State == match.Deleted }
+
+// clears returns the messages whose controls are removed: the board before this one, the
+// message on which the person pressed, and this message, unless it is the newest board.
+func (d *delivery) clears(sent outbox.Receipt) (owes []outbox.Owes) {
+	if d.route.Alone { // the bot can only answer
+		return nil
+	}
+	p, over, now := d.p, d.p.State == match.Ended, time.Now()
+	clear := func(message outbox.Receipt) outbox.Owes {
+		return outbox.Owes{Kind: outbox.Clear, Key: string(message), Target: message}
+	}
+	// Other notices leave the controls of the board above them.
+	if previous := outbox.Receipt(p.Previous); (p.Kind == match.Show || void(p)) && previous != "" && previous != sent {
+		owes = append(owes, clear(previous))
+	}
+	if len(d.m.Components) > 0 && (p.Kind != match.Show || over) {
+		o := clear(sent)
+		if over { // nothing newer comes
 			o.NotBefore, o.NotAfter = now.Add(clearAfter), now.Add(clearUntil)
 		}
 		owes = append(owes, o)
 	}
-	// Other notices leave the controls of the board that they stand below.
-	if previous := outbox.Receipt(p.Previous); (p.Kind == match.Show || void) && previous != "" && previous != sent {
-		bare(previous)
-	}
-	if len(d.m.Components) > 0 && (p.Kind != match.Show || over) {
-		bare(sent)
-	}
-	if x := d.x; x != nil && x.onMessage() && !x.onPrivate() {
-		if pressed := receipt(x.in.Channel.ID, x.in.Message.ID); pressed != sent && string(pressed) != p.Previous && !a.cleared.Contains(string(pressed)) {
-			bare(pressed)
-		}
-	}
-	if len(d.whole.Files) > 0 {
-		f := follows{Content: *d.whole.Content, Users: d.whole.AllowedMentions.Users}
-		o := outbox.Owes{Kind: outbox.Attach, Key: string(sent), Target: sent}
-		if d.route.Alone {
-			f.Token, f.Original, o.NotAfter = d.route.Token, d.first, time.UnixMilli(d.route.At).Add(routeLife)
-		}
-		o.Data = f.String()
-		owes = append(owes, o)
-	}
-	result := ""
-	switch {
-	case over && p.Scene != nil && p.Scene.Result != "":
-		result = cmp.Or(p.Scene.Headline, p.Scene.Result)
-	case p.State == match.Cancelled:
-		result = bot.Translated(p.Lang, wordCancelled)
-	}
-	if result != "" && d.at.under {
-		owes = append(owes, outbox.Owes{Kind: outbox.Close, Key: d.at.channel, Target: sent, Data: result,
-			NotBefore: now.Add(closeAfter), NotAfter: now.Add(closeUntil)})
-	}
-	channel, message := readReceipt(p.Under)
-	before, refused := a.barred.Get(p.Under)
-	refused = refused && time.Since(before.at) < barredFor
-	thread, _ := readReceipt(string(sent))
-	// Beside its boards the status message stays as it is; where nothing counts it says so.
-	if (p.Kind == match.Show || p.Instead || void) && channel != "" && thread != channel && p.State != match.Sandbox && !refused {
-		o := outbox.Owes{Kind: outbox.Header, Key: p.Under, Target: outbox.Receipt(p.Under), Data: string(sent)}
-		if !void && (p.Scene == nil || p.Scene.Result == "") { // the end is shown at once
-			o.Every = paceOf(message, time.Now())
-		}
-		owes = append(owes, o)
+	if pressed := d.x.message(); pressed != "" && !d.x.onPrivate() && pressed != sent && string(pressed) != p.Previous && !d.a.cleared.Contains(string(pressed)) {
+		owes = append(owes, clear(pressed))
 	}
 	return owes
+}
+
+// attaches returns the files that follow a message sent in words.
+func (d *delivery) attaches(sent outbox.Receipt) []outbox.Owes {
+	if len(d.whole.Files) == 0 {
+		return nil
+	}
+	f := follows{Content: *d.whole.Content, Users: d.whole.AllowedMentions.Users}
+	o := outbox.Owes{Kind: outbox.Attach, Key: string(sent), Target: sent}
+	if d.route.Alone {
+		f.Token, f.Original, o.NotAfter = d.route.Token, d.first, time.UnixMilli(d.route.At).Add(routeLife)
+	}
+	o.Data = marshal(f)
+	return []outbox.Owes{o}
+}
+
+// closes returns the thread that is archived with the result of its game in its name.
+func (d *delivery) closes(sent outbox.Receipt) []outbox.Owes {
+	result := ""
+	switch s := d.p.Scene; {
+	case d.p.State == match.Ended && s != nil && s.Result != "":
+		result = cmp.Or(s.Headline, s.Result)
+	case d.p.State == match.Cancelled:
+		result = bot.Translated(d.p.Lang, wordCancelled)
+	}
+	if result == "" || !d.at.under {
+		return nil
+	}
+	now := time.Now()
+	return []outbox.Owes{{Kind: outbox.Close, Key: d.at.channel, Target: sent, Data: result, NotBefore: now.Add(closeAfter), NotAfter: now.Add(closeUntil)}}
+}
+
+// updates returns the update of the status message above the thread of a game. Without a
+// thread the boards stand beside it, and that of a sandbox says that nothing counts: both
+// stay as they are.
+func (d *delivery) updates(sent outbox.Receipt) []outbox.Owes {
+	p := d.p
+	channel, message := readReceipt(p.Under)
+	thread, _ := readReceipt(string(sent))
+	before, refused := d.a.barred.Get(p.Under)
+	refused = refused && time.Since(before.at) < barredFor
+	if p.Kind != match.Show && !p.Instead && !void(p) || channel == "" || thread == channel || p.State == match.Sandbox || refused {
+		return nil
+	}
+	o := outbox.Owes{Kind: outbox.Header, Key: p.Under, Target: outbox.Receipt(p.Under), Data: string(sent)}
+	if !void(p) && (p.Scene == nil || p.Scene.Result == "") { // the end is shown at once
+		o.Every = paceOf(message, time.Now())
+	}
+	return []outbox.Owes{o}
 }
 
 // A follows describes a message whose files follow its words.
@@ -178,14 +201,6 @@ type follows struct {
 	Users    []string `json:",omitempty"` // whom it calls
 	Token    string   `json:",omitempty"` // of the interaction, where the bot can only answer;
 	Original bool     `json:",omitempty"` // then: it is the first answer
-}
-
-func (f follows) String() string {
-	data, err := json.Marshal(f)
-	if err != nil {
-		return ""
-	}
-	return string(data)
 }
 
 // attach puts the files into a message that was shown in words.

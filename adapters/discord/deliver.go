@@ -45,6 +45,7 @@ func (a *Adapter) show(ctx context.Context, p outbox.Post, x *pendingInteraction
 	}
 	d := &delivery{a: a, p: p, x: x}
 	d.route, d.live = readRoute(p.Reply, time.Now())
+	d.p.Replaces = d.replaces()
 	sent, err := d.show(ctx)
 	d.report(ctx, sent, err)
 	if err != nil {
@@ -96,38 +97,55 @@ func (d *delivery) build() error {
 	return nil
 }
 
+// replaces returns the receipt of the message that the post changes; empty: it becomes a
+// new one.
+func (d *delivery) replaces() string {
+	p, x := d.p, d.x
+	switch {
+	case p.Opening != "":
+		return p.Opening
+	case len(p.Notify) > 0: // an edit notifies nobody
+	case p.Unplayed && (x.onMessage() || x.claim() == answered): // nothing else of a challenge that is off need stay
+		return p.Under
+	case p.Marked && x.onPrivate(): // by the menu of a board
+		return p.Previous
+	}
+	return p.Replaces
+}
+
 // show finds out where the post goes and brings it there.
 func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 	a, p := d.a, d.p
-	switch {
-	case p.Opening != "":
-		d.p.Replaces = p.Opening
-	case p.Unplayed && p.Kind == match.Notice && len(p.Notify) == 0 && (d.x == nil || d.x.onMessage() || d.x.claim() == answered):
-		d.p.Replaces = p.Under // a challenge that is off: nothing else of it need stay
-	case p.Marked && d.x != nil && d.x.onPrivate() && len(p.Notify) == 0: // by the menu of a board
-		d.p.Replaces = p.Previous
-	}
 	if d.at, err = a.place(ctx, p, d.route); err != nil {
 		return "", a.refusedBy(ctx, err, p.Where.Channel, false)
 	}
-	d.c = content{text: a.writtenIn(p.Text, d.at.channel != p.Where.Channel && p.Where.Thread == ""), lang: p.Lang, picture: p.Scene.Picture(), name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify}
-	if d.at.hint != "" {
-		d.c.hints = append(d.c.hints, d.at.hint)
+	d.c = content{text: a.writtenIn(p.Text, d.at.under), lang: p.Lang, picture: p.Scene.Picture(), name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify,
+		hints: []string{d.at.hint}}
+	if p.Kind == match.Show && p.Previous == "" && p.Scene != nil && d.inThread() {
+		d.c.hints = append(d.c.hints, a.howToMove(p.Lang, p.Scene.Board), small+bot.Translated(p.Lang, wordArchived))
 	}
-	if p.Kind == match.Show && p.Previous == "" && p.Scene != nil && d.at.channel != p.Where.Channel {
-		d.c.hints = append(append(d.c.hints, a.howToMove(p.Lang, p.Scene.Board)...), small+bot.Translated(p.Lang, wordArchived))
-	}
-	if known, ok := a.rooms.Get(d.at.channel); ok && known.mayKnow && !known.may.Has(rest.AttachFiles) {
+	if d.mayNotAttach() {
 		a.inLetters(&d.c, d.at.channel)
 	}
 	if err := d.build(); err != nil {
 		return "", err
 	}
-	sent, err = d.showUnlessShown(ctx)
-	if err != nil && d.at.channel != p.Where.Channel && p.Where.Thread == "" {
+	if sent, err = d.showUnlessShown(ctx); err != nil && d.at.under {
 		err = outbox.InThread{Err: err}
 	}
 	return sent, err
+}
+
+// inThread reports whether the post goes to a thread.
+func (d *delivery) inThread() bool { return d.at.channel != d.p.Where.Channel }
+
+// mayNotAttach reports whether the bot is known to lack the permission to attach files.
+func (d *delivery) mayNotAttach() bool {
+	if d.x != nil {
+		return d.x.mayNotAttach()
+	}
+	r, _ := d.a.rooms.Get(d.at.channel)
+	return len(r.missing(rest.AttachFiles)) > 0
 }
 
 // showUnlessShown shows the message by the way that is best now, unless it is there.
@@ -154,15 +172,15 @@ func (d *delivery) showUnlessShown(ctx context.Context) (outbox.Receipt, error) 
 // answerOrSend shows the message as the answer to its interaction, or else as one of the
 // bot's own.
 func (d *delivery) answerOrSend(ctx context.Context) (outbox.Receipt, error) {
-	if d.x != nil && d.x.onPrivate() { // whose message is to go
+	if d.x.onPrivate() { // whose message is to go
 		d.a.acknowledge(ctx, d.x)
-	} else if d.x != nil && d.at.channel == d.x.in.Channel.ID {
-		if sent, err, done := d.answer(ctx, d.x); done {
+	} else if d.at.channel == d.route.Channel {
+		if sent, err, done := d.answer(ctx); done {
 			return sent, err
 		}
 	}
 	if d.route.Alone {
-		if d.x == nil || !d.x.pressed() {
+		if !d.x.pressed() {
 			d.end(ctx, bot.Translated(d.route.Lang, wordDone)) // the first follow-up would take its place
 		}
 		return d.followUp(ctx)
@@ -179,62 +197,46 @@ func (d *delivery) leaveThread() error {
 	return d.build()
 }
 
-// answer makes the post the first answer to the interaction that brought it
-// about. It reports false if the post must go otherwise.
-func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent outbox.Receipt, err error, done bool) {
+// answer makes the post the first answer to the interaction that brought it about. It
+// reports false if the post must go otherwise.
+func (d *delivery) answer(ctx context.Context) (sent outbox.Receipt, err error, done bool) {
+	a, x := d.a, d.x
 	if x.claim() != open {
 		return "", nil, false
 	}
 	response := rest.Reply
-	if x.onMessage() && d.p.Replaces == string(receipt(x.in.Channel.ID, x.in.Message.ID)) {
+	if d.p.Replaces != "" && d.p.Replaces == string(x.message()) {
 		response = rest.Update
 	}
 	x.state = answered
-	if x.in.Guild != "" && !x.in.BotMay.Has(rest.AttachFiles) && !d.c.plain {
-		d.a.inLetters(&d.c, d.at.channel)
-		if err := d.build(); err != nil {
-			return "", err, true
-		}
-	}
 	respond, cancel := context.WithDeadline(ctx, x.late())
 	defer cancel()
-	var shown *rest.Sent
 	looked := false
-	gives := func(ctx context.Context, m rest.Message) (err error) {
-		shown, looked, err = d.a.first(ctx, x, response(m))
-		return err
-	}
-	late, err := d.a.inTime(respond, d.at.channel, x.since.Add(slowAfter/2), d.m, gives)
-	doubt := isAmbiguous(err)
-	if late || doubt && len(d.m.Files) > 0 && respond.Err() == nil {
-		if err := d.inWords(); err != nil { // which may get through where files do not
-			return "", err, true
-		}
-		err = gives(respond, d.m)
-	}
+	shown, err := d.upload(respond, x.since.Add(slowAfter/2), func(ctx context.Context, m rest.Message) (s *rest.Sent, err error) {
+		s, looked, err = a.first(ctx, x, response(m))
+		return s, err
+	})
 	if err == nil && shown == nil { // Discord has not said which message it became
-		shown, err = d.a.original(x)
-		doubt = true
+		if shown, err = a.original(x); err != nil {
+			err = &rest.Ambiguous{What: "answer an interaction", Cause: err}
+		}
 	}
 	switch {
-	case err == nil && (!looked || d.mine(*shown)):
-	case err != nil && (doubt || isAmbiguous(err)): // the outbox looks for it
-		return "", fmt.Errorf("%w: %w", outbox.ErrAmbiguous, err), true
+	case isAmbiguous(err): // the outbox looks for it
+		return "", outboxError(err, ""), true
 	case rest.TooLarge(err):
 		x.state = open // the post comes again without its picture
 		return "", outboxError(err, ""), true
-	default:
-		d.a.log.Warn("interaction not answered, will post to the channel", "interaction", x.in.ID, "error", err)
+	case err != nil || looked && !d.mine(*shown):
+		a.log.Warn("interaction not answered, will post to the channel", "interaction", x.in.ID, "error", err)
 		return "", nil, false
 	}
 	x.begin()
 	d.first = true
-	d.a.answeredBy(x, shown.ID)
-	d.a.changedTo(string(receipt(x.in.Channel.ID, shown.ID)), d.m, nil)
-	if len(shown.Attachments) > 0 {
-		d.whole = rest.Message{} // they are there
-	}
-	return receipt(x.in.Channel.ID, shown.ID), nil, true
+	a.answeredBy(x, shown.ID)
+	sent = receipt(x.in.Channel.ID, shown.ID)
+	a.changedTo(string(sent), d.m, nil)
+	return sent, nil, true
 }
 
 // answeredBefore finds out whether the post is the answer to its interaction already,
@@ -288,52 +290,39 @@ func unmentioned(text string) string {
 	return strings.TrimSpace(commandMention.ReplaceAllString(text, "$1"))
 }
 
-// report tells who asked what became of the post, unless it is the answer: where it
-// is, why it is nowhere, or that it is to come.
+// report tells the person who asked what became of the post, unless they see that: where
+// it is, why it cannot be shown, or that it follows.
 func (d *delivery) report(ctx context.Context, sent outbox.Receipt, err error) {
 	var forbidden outbox.Forbidden
-	text, done := "", err == nil
+	text := link(d.route.Lang, d.route.Guild, sent)
 	switch {
 	case d.x == nil && !d.waits, errors.Is(err, outbox.ErrTooLarge) && d.p.Scene != nil: // which comes again
 		return
 	case errors.Is(err, outbox.ErrGone), errors.As(err, &forbidden):
 		text = d.excuse(forbidden)
-	case done && d.x != nil && d.x.onPrivate() && d.at.channel != d.x.in.Channel.ID:
-		text = link(d.route.Lang, d.route.Guild, sent)
-	case d.x != nil && d.x.pressed(): // the post speaks for itself, now or later
+	case err == nil && d.x.onPrivate() && d.at.channel != d.route.Channel:
+	case d.x.pressed(): // the post speaks for itself, now or later
 		d.a.reply(ctx, d.x, rest.DeferUpdate())
 		return
-	case done && d.p.Opening != "" && d.x != nil: // the board follows
+	case err != nil && d.x == nil: // it is tried again
 		return
-	case done && d.withdraw(ctx):
-		return
-	case done:
-		text = link(d.route.Lang, d.route.Guild, sent)
-	case d.x == nil: // it is tried again
-		return
-	default:
+	case err != nil:
 		text = bot.Translated(d.route.Lang, wordDone)
-	}
-	if d.x == nil || d.x.claim() == deferred {
-		d.end(ctx, text)
+	case d.p.Opening != "" && d.x != nil, d.withdraw(ctx): // the board follows, or they see the post
 		return
 	}
-	d.a.reply(ctx, d.x, rest.Reply(rest.Message{Flags: rest.Ephemeral | rest.SuppressEmbeds, Content: &text}))
+	d.end(ctx, text)
 }
 
-// withdraw deletes what somebody who has sent a form still sees that the bot thinks, if
-// the post is in front of them. It returns false if there is something left to say.
+// withdraw deletes the indicator that the bot is thinking from below a form if the post is
+// in the same channel. It reports false if there is something left to say.
 func (d *delivery) withdraw(ctx context.Context) bool {
-	if d.route.Kind != interaction.Form || d.at.channel != d.route.Channel {
-		return false
-	}
-	if x := d.x; x == nil && !d.waits || x != nil && (x.claim() != deferred || !d.a.thinks(ctx, x)) {
+	if d.route.Kind != interaction.Form || d.at.channel != d.route.Channel || d.x != nil && (d.x.claim() != deferred || !d.a.thinks(ctx, d.x)) {
 		return false
 	}
 	if err := d.a.rest.DeleteOriginal(ctx, d.route.Token); err != nil && !rest.Gone(err) {
 		return false
 	}
-	d.waits = false
 	if d.x != nil {
 		d.x.state = answered
 		d.a.ended(d.x)
@@ -341,13 +330,14 @@ func (d *delivery) withdraw(ctx context.Context) bool {
 	return true
 }
 
-// end ends what the person still sees that the bot thinks, or that it has promised.
+// end replaces the indicator that the bot is thinking, or the promise that the post
+// follows, by a text; and answers an interaction that has no answer yet.
 func (d *delivery) end(ctx context.Context, text string) {
 	m := rest.Message{Content: &text, Flags: rest.SuppressEmbeds}
-	switch {
-	case d.x != nil && d.x.claim() == deferred:
-		d.a.end(ctx, d.x, m)
-	case d.waits:
+	if d.x != nil {
+		m.Flags |= rest.Ephemeral
+		d.a.reply(ctx, d.x, rest.Reply(m))
+	} else if d.waits {
 		d.waits = false
 		if _, err := d.a.rest.EditOriginal(ctx, d.route.Token, m); err != nil {
 			d.a.log.Warn("deferred interaction not completed", "error", err)
@@ -385,12 +375,9 @@ func (d *delivery) followUp(ctx context.Context) (outbox.Receipt, error) {
 	if !d.live {
 		return "", outbox.ErrGone
 	}
-	if len(d.m.Files) > 0 && d.a.slowIn(d.at.channel) {
-		if err := d.inWords(); err != nil {
-			return "", err
-		}
-	}
-	s, err := d.a.rest.FollowUp(ctx, d.route.Token, d.m)
+	s, err := d.upload(ctx, soon(), func(ctx context.Context, m rest.Message) (*rest.Sent, error) {
+		return d.a.rest.FollowUp(ctx, d.route.Token, m)
+	})
 	if err != nil {
 		if c := rest.Code(err); c == rest.CodeTooManyFollowUps || c == discordgo.ErrCodeUnknownWebhook {
 			return "", outbox.ErrGone
@@ -409,8 +396,8 @@ func (d *delivery) replace(ctx context.Context) (sent outbox.Receipt, done bool,
 	if r, _ := d.a.barred.Get(lockedKey(channel)); channel == "" || r.locked {
 		return "", false, nil
 	}
-	if x := d.x; x != nil && x.onMessage() && d.p.Replaces == string(receipt(x.in.Channel.ID, x.in.Message.ID)) {
-		if sent, err, done := d.answer(ctx, x); done { // which has no bucket
+	if d.p.Replaces == string(d.x.message()) {
+		if sent, err, done := d.answer(ctx); done { // which has no bucket
 			return sent, true, err
 		}
 	}
@@ -430,13 +417,15 @@ func (d *delivery) send(ctx context.Context) (outbox.Receipt, error) {
 	if sent, err := d.lookFor(ctx); err != nil || sent != "" {
 		return sent, err
 	}
-	s, err := d.sendOwn(ctx)
+	s, err := d.upload(ctx, soon(), func(ctx context.Context, m rest.Message) (*rest.Sent, error) {
+		return a.rest.Send(ctx, d.at.channel, d.own(m))
+	})
 	if len(d.m.Files) > 0 && rest.Code(err) == discordgo.ErrCodeMissingPermissions && d.mayWrite(ctx) {
 		a.inLetters(&d.c, d.at.channel)
 		if err := d.build(); err != nil {
 			return "", err
 		}
-		s, err = a.rest.Send(ctx, d.at.channel, d.own())
+		s, err = a.rest.Send(ctx, d.at.channel, d.own(d.m))
 	}
 	switch {
 	case err == nil:
@@ -446,39 +435,14 @@ func (d *delivery) send(ctx context.Context) (outbox.Receipt, error) {
 		err = outbox.Forbidden{Permission: strings.Join(rest.Permissions(0).Missing(rest.ManageThreads), ", ") + " (the thread is locked)"}
 		return "", a.keepReason(d.at.channel, err)
 	case rest.Forbidden(err):
-		return "", a.refusedBy(ctx, err, d.at.channel, d.at.channel != d.p.Where.Channel)
+		return "", a.refusedBy(ctx, err, d.at.channel, d.inThread())
 	}
 	return "", outboxError(err, "")
 }
 
-// sendOwn sends the message, in words if its files take too long or do not get
-// through; by the nonce Discord knows that it is the same one.
-func (d *delivery) sendOwn(ctx context.Context) (s *rest.Sent, err error) {
-	sends := func(ctx context.Context, m rest.Message) (err error) {
-		s, err = d.a.rest.Send(ctx, d.at.channel, m)
-		return err
-	}
-	late, err := d.a.inTime(ctx, d.at.channel, soon(), d.own(), sends)
-	doubt := isAmbiguous(err)
-	if late || doubt && len(d.m.Files) > 0 && ctx.Err() == nil {
-		if err := d.inWords(); err != nil {
-			return nil, err
-		}
-		err = sends(ctx, d.own())
-		switch {
-		case err == nil && len(s.Attachments) > 0:
-			d.whole = rest.Message{} // they are there
-		case err != nil && doubt: // the first may have got through
-			err = &rest.Ambiguous{What: "send a message in words", Cause: err}
-		}
-	}
-	return s, err
-}
-
-// own is the message as one of the bot's own: sent once, and quiet if it calls
-// nobody.
-func (d *delivery) own() rest.Message {
-	m := d.m
+// own returns a message as one of the bot's own: Discord sends it once, and quietly if it
+// mentions nobody.
+func (d *delivery) own(m rest.Message) rest.Message {
 	m.Nonce = rest.Nonce(d.p.ID)
 	if len(m.AllowedMentions.Users) == 0 {
 		m.Flags |= rest.SuppressNotifications

@@ -3,6 +3,7 @@ package discord
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,33 +111,20 @@ func typedOptions(m bot.Mention) string {
 // text; before them stands a backslash.
 const special = "\\*_~`|<>[]@:"
 
+// listMark matches what begins a heading, a small line or an item of a list.
+var listMark = regexp.MustCompile(`(?m)^[ \t]*(?:[#+-]|[0-9]+[.)])`)
+
 // escape makes markdown, mentions and emoji plain text.
 func escape(s string) string {
 	var b strings.Builder
-	b.Grow(len(s) + len(s)/8)
-	start := true // of a line, blanks aside
-	digits := false
 	for i, r := range s {
-		switch {
-		case r == ':' && !strings.HasPrefix(s[i:], "://") && !emoji(s[i+1:]):
-			// An ordinary colon.
-		case strings.ContainsRune(special, r), start && strings.ContainsRune("#-+", r), digits && (r == '.' || r == ')'):
+		ordinary := r == ':' && !strings.HasPrefix(s[i:], "://") && !emoji(s[i+1:])
+		if strings.ContainsRune(special, r) && !ordinary {
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)
-		switch {
-		case r == '\n':
-			start, digits = true, false
-		case start && '0' <= r && r <= '9':
-			start, digits = false, true
-		case digits && '0' <= r && r <= '9':
-		case r != ' ' && r != '\t':
-			start, digits = false, false
-		default:
-			digits = false
-		}
 	}
-	return b.String()
+	return listMark.ReplaceAllStringFunc(b.String(), func(m string) string { return m[:len(m)-1] + `\` + m[len(m)-1:] })
 }
 
 // emoji reports whether what follows a colon is the rest of an emoji's name.
@@ -228,56 +216,49 @@ type content struct {
 	hints    []string // to be read after the text
 }
 
-// messages returns the message, and those that follow because one is too short
-// for the text.
+// messages returns the message, and more messages if the text is too long for one.
 func (c content) messages() ([]rest.Message, error) {
-	m := rest.Message{Flags: c.flags | rest.SuppressEmbeds, Components: buttons(c.controls), Attachments: []rest.Attachment{}}
+	components := buttons(c.controls)
 	if c.menu != "" {
-		m.Components = entries(c.menu, c.controls)
+		components = entries(c.menu, c.controls)
 	}
-	text := c.text
-	add := func(s string) { text = strings.Trim(text+"\n"+s, "\n") }
-	if c.picture != nil && !c.plain && !c.late {
+	var files []rest.File
+	lines := []string{c.text}
+	attach := !c.plain && !c.late
+	switch {
+	case c.picture == nil:
+	case attach:
 		f, err := picture(c.picture, c.name)
 		if err != nil {
 			return nil, err
 		}
-		m.Files = append(m.Files, f)
+		files = append(files, f)
+	default:
+		lines = append(lines, letters(c.picture))
 	}
-	if c.picture != nil && (c.plain || c.late) {
-		add(letters(c.picture))
+	switch {
+	case c.file == nil:
+	case attach:
+		files = append(files, rest.File{Name: c.file.Name, Type: c.file.Type, Data: c.file.Data})
+	case c.plain:
+		lines = append(lines, bot.Translated(c.lang, wordNoRecord, filesPermission))
 	}
-	if c.file != nil && !c.plain && !c.late {
-		m.Files = append(m.Files, rest.File{Name: c.file.Name, Type: c.file.Type, Data: c.file.Data})
+	text := joined(append(lines, c.hints...))
+	call, _ := mention(uncalled(c.notify, text))
+	_, ids := mention(c.notify)
+	var out []rest.Message
+	for _, piece := range pieces(joined([]string{text, call})) {
+		m := rest.Message{Content: &piece, Flags: c.flags | rest.SuppressEmbeds, Components: []rest.Component{}, Attachments: []rest.Attachment{}}
+		m.AllowedMentions.Users = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.Contains(piece, "<@"+id+">") })
+		out = append(out, m)
 	}
-	if c.file != nil && c.plain {
-		add(bot.Translated(c.lang, wordNoRecord, filesPermission))
-	}
-	for _, h := range c.hints {
-		add(h)
-	}
-	call, ids := mention(uncalled(c.notify, text))
-	add(call)
-	for _, w := range c.notify {
-		if w.Platform == Name && w.ID != "" && !slices.Contains(ids, w.ID) {
-			ids = append(ids, w.ID)
-		}
-	}
-	m.AllowedMentions.Users = ids
-	all := pieces(text)
-	out := make([]rest.Message, len(all))
-	for i, piece := range all {
-		out[i] = rest.Message{Content: new(piece), Flags: m.Flags, Components: []rest.Component{}, Attachments: []rest.Attachment{}}
-	}
-	m.Content = out[0].Content
-	out[0] = m
-	if last := len(out) - 1; last > 0 {
-		// Each is called by the piece in which they stand.
-		for i := range out {
-			out[i].AllowedMentions.Users = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.Contains(*out[i].Content, "<@"+id+">") })
-		}
-	}
+	out[0].Files, out[0].Components = files, components
 	return out, nil
+}
+
+// joined joins the lines of a message, without those that are empty.
+func joined(lines []string) string {
+	return strings.Trim(strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n"), "\n")
 }
 
 // filesPermission is the permission to attach files, as Discord calls it.

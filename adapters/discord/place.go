@@ -43,6 +43,14 @@ type room struct {
 	may     rest.Permissions
 }
 
+// missing names the permissions that the bot is known to lack.
+func (r room) missing(what rest.Permissions) []string {
+	if !r.mayKnow {
+		return nil
+	}
+	return r.may.Missing(what)
+}
+
 // met learns of the channel of an interaction.
 func (a *Adapter) met(in interaction.Interaction) {
 	if in.OnlyUser() {
@@ -128,78 +136,70 @@ type place struct {
 // threading is what the bot must be permitted for a game to have its thread.
 const threading = rest.CreatePublicThreads | rest.SendMessagesInThreads
 
-// place finds out where a post goes, and starts its thread if it has none. A game
-// that is played in the channel stays there.
+// place finds out where a post goes, and starts the thread of a game with its first board.
+// A game that is played in the channel stays there.
 func (a *Adapter) place(ctx context.Context, p outbox.Post, r route) (place, error) {
-	if p.Where.Thread != "" {
-		return place{channel: p.Where.Thread}, nil
-	}
 	parent := place{channel: p.Where.Channel}
 	channel, message := readReceipt(p.Under)
-	if channel != p.Where.Channel || r.Alone || p.Opening != "" {
+	before, _ := readReceipt(p.Previous)
+	there, known := a.threads.Get(message)
+	switch {
+	case p.Where.Thread != "":
+		return place{channel: p.Where.Thread}, nil
+	case channel != p.Where.Channel, r.Alone, p.Opening != "", known && !there:
 		return parent, nil
-	}
-	if there, known := a.threads.Get(message); known {
-		if there {
-			return under(message), nil
-		}
-		return parent, nil
-	}
-	switch before, _ := readReceipt(p.Previous); before {
-	case message:
+	case known, before == message:
 		return under(message), nil
-	case channel:
+	case before == channel:
 		return parent, nil
 	}
 	at, err := a.room(ctx, channel)
-	if err != nil {
-		return parent, err
-	}
-	if at.kind != discordgo.ChannelTypeGuildText && at.kind != discordgo.ChannelTypeGuildNews {
-		return parent, nil
-	}
-	if p.Kind != match.Show { // the thread begins with the first board
-		switch _, err := a.rest.Channel(ctx, message); {
-		case err == nil:
-			a.threads.Add(message, true)
-			return under(message), nil
-		case rest.Gone(err):
-			return parent, nil
-		default:
-			return parent, err
-		}
-	}
-	if missing := at.may.Missing(threading); at.mayKnow && len(missing) > 0 {
-		a.threads.Add(message, false)
-		return a.without(parent, p.Lang, missing), nil
-	}
-	_, err = a.rest.StartThreadUnder(ctx, channel, message, rest.NewThread{Name: threadName(p), AutoArchive: autoArchive})
 	switch {
-	case err == nil, rest.Code(err) == discordgo.ErrCodeThreadAlreadyCreatedForThisMessage:
+	case err != nil:
+		return parent, err
+	case at.kind != discordgo.ChannelTypeGuildText && at.kind != discordgo.ChannelTypeGuildNews:
+		return parent, nil
+	case p.Kind == match.Show:
+		return a.startThread(ctx, p, at, message)
+	}
+	_, err = a.rest.Channel(ctx, message)
+	switch {
+	case err == nil:
 		a.threads.Add(message, true)
 		return under(message), nil
-	case final(err): // not permitted, the message is gone, no threads there
-		a.threads.Add(message, false)
-		a.log.Warn("thread not created, game stays in the channel", "channel", channel, "error", err)
-		if rest.Forbidden(err) {
-			return a.without(parent, p.Lang, rest.Permissions(0).Missing(threading)), nil
-		}
-		return parent, nil
+	case rest.Gone(err):
+		err = nil
 	}
 	return parent, err
 }
 
+// startThread starts the thread of a game under its first message. If the channel takes
+// none, now or ever, the game stays there.
+func (a *Adapter) startThread(ctx context.Context, p outbox.Post, at room, message string) (place, error) {
+	parent := place{channel: p.Where.Channel}
+	missing := at.missing(threading)
+	if len(missing) == 0 {
+		_, err := a.rest.StartThreadUnder(ctx, parent.channel, message, rest.NewThread{Name: threadName(p), AutoArchive: autoArchive})
+		switch {
+		case err == nil, rest.Code(err) == discordgo.ErrCodeThreadAlreadyCreatedForThisMessage:
+			a.threads.Add(message, true)
+			return under(message), nil
+		case !final(err):
+			return parent, err
+		case rest.Forbidden(err):
+			missing = rest.Permissions(0).Missing(threading)
+		}
+		a.log.Warn("thread not created, game stays in the channel", "channel", parent.channel, "error", err)
+	}
+	a.threads.Add(message, false)
+	if len(missing) > 0 && a.once("thread "+parent.channel) {
+		parent.hint = bot.Translated(p.Lang, wordNoThreads, strings.Join(missing, ", "))
+	}
+	return parent, nil
+}
+
 // under is the thread under a message.
 func under(message string) place { return place{channel: message, under: true} }
-
-// without returns the channel as the place of a game that has no thread because the bot
-// lacks permissions. A hint says so once for each channel.
-func (a *Adapter) without(parent place, lang string, missing []string) place {
-	if a.once("thread " + parent.channel) {
-		parent.hint = bot.Translated(lang, wordNoThreads, strings.Join(missing, ", "))
-	}
-	return parent
-}
 
 // threadName names the thread of a game after its players and ruleset.
 func threadName(p outbox.Post) string {

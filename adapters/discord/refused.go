@@ -263,46 +263,17 @@ func (a *Adapter) hidden(channel, guild string) {
 }
 
 // changed takes note of an event of the gateway after which a channel may permit what it
-// has refused.
+// refused.
 func (a *Adapter) changed(event string, data json.RawMessage) {
 	if a.barred.Len() == 0 {
 		return
 	}
-	type named struct {
-		ID string `json:"id"`
-	}
-	var e struct {
-		named
-		Guild    string  `json:"guild_id"`
-		User     named   `json:"user"`
-		Channels []named `json:"channels"`
-		Threads  []named `json:"threads"`
-	}
-	if json.Unmarshal(data, &e) != nil {
-		return
-	}
-	guild, channels := "", map[string]bool{}
-	switch event {
-	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
-		channels[e.ID] = true
-	case "GUILD_CREATE":
-		guild = e.ID
-		for _, c := range append(e.Channels, e.Threads...) {
-			channels[c.ID] = true
-		}
-	case "GUILD_MEMBER_UPDATE":
-		if e.User.ID != a.self {
-			return
-		}
-		guild = e.Guild
-	case "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE":
-		guild = e.Guild
-	}
+	guild, channels := a.affected(event, data)
 	for _, key := range a.barred.Keys() {
 		channel, what, _ := strings.Cut(key, " ")
 		parent := a.parentOf(channel)
 		r, ok := a.barred.Peek(key)
-		if !ok || r.heard || !channels[channel] && !channels[parent] && (guild == "" || r.guild != guild) {
+		if !ok || r.heard || !slices.Contains(channels, channel) && !slices.Contains(channels, parent) && (guild == "" || r.guild != guild) {
 			continue
 		}
 		r.heard = true
@@ -315,6 +286,38 @@ func (a *Adapter) changed(event string, data json.RawMessage) {
 			time.AfterFunc(max(0, after), func() { a.reached(cmp.Or(parent, channel)) })
 		}
 	}
+}
+
+// affected returns the server, or the channels and threads, in which the bot may have other
+// permissions after an event of the gateway.
+func (a *Adapter) affected(event string, data json.RawMessage) (guild string, channels []string) {
+	type named struct {
+		ID string `json:"id"`
+	}
+	var e struct {
+		named
+		Guild    string  `json:"guild_id"`
+		User     named   `json:"user"`
+		Channels []named `json:"channels"`
+		Threads  []named `json:"threads"`
+	}
+	if json.Unmarshal(data, &e) != nil {
+		return "", nil
+	}
+	switch event {
+	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
+		return "", []string{e.ID}
+	case "GUILD_CREATE":
+		for _, c := range append(e.Channels, e.Threads...) {
+			channels = append(channels, c.ID)
+		}
+		return e.ID, channels
+	case "GUILD_MEMBER_UPDATE":
+		if e.User.ID != a.self {
+			return "", nil
+		}
+	}
+	return e.Guild, nil
 }
 
 // reached has the posts shown that wait for a channel.
@@ -371,9 +374,8 @@ func (d *delivery) refusedBefore(ctx context.Context) error {
 	if !errors.As(err, &before) {
 		return nil
 	}
-	thread := channel != d.p.Where.Channel
 	if !before.locked {
-		return a.refusedBy(ctx, err, channel, thread)
+		return a.refusedBy(ctx, err, channel, d.inThread())
 	}
 	d.locked = true
 	if time.Since(before.looked) < lookEvery {
@@ -403,7 +405,7 @@ func (d *delivery) mayWrite(ctx context.Context) bool {
 		return true
 	}
 	d.a.learned(d.at.channel, may, true)
-	return may.Has(needed(d.at.channel != d.p.Where.Channel))
+	return may.Has(needed(d.inThread()))
 }
 
 // refusedBy returns an error of Discord's as the bot knows it. It names the

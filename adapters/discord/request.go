@@ -29,8 +29,8 @@ func request(in interaction.Interaction, now time.Time) bot.Request {
 		Args:     map[string]string{},
 		Shows:    true,
 		Alone:    in.Guild == "" && !in.OnlyUser(),
-		Reply: route{ID: in.ID, Token: in.Token, Channel: in.Channel.ID, Guild: in.Guild, Alone: in.OnlyUser(),
-			Kind: in.Kind, At: now.UnixMilli(), Lang: in.Locale}.String(),
+		Reply: marshal(route{ID: in.ID, Token: in.Token, Channel: in.Channel.ID, Guild: in.Guild, Alone: in.OnlyUser(),
+			Kind: in.Kind, At: now.UnixMilli(), Lang: in.Locale}),
 	}
 	r.Moderator, r.Except = moderates(in)
 	if in.Guild != "" && !in.OnlyUser() {
@@ -133,12 +133,9 @@ type route struct {
 // routeLife is how long a route is used: the token lives a little longer.
 const routeLife = 14 * time.Minute
 
-// String writes the route for Request.Reply.
-func (r route) String() string {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return ""
-	}
+// marshal writes a route, or the data of a decoration. Nothing in them can fail.
+func marshal(v any) string {
+	data, _ := json.Marshal(v)
 	return string(data)
 }
 

@@ -88,6 +88,31 @@ func (d *delivery) inWords() error {
 	return d.build()
 }
 
+// upload sends the message by do, and in words if its files are not there at the time
+// given or do not get through: the files follow.
+func (d *delivery) upload(ctx context.Context, by time.Time, do func(context.Context, rest.Message) (*rest.Sent, error)) (s *rest.Sent, err error) {
+	sends := func(ctx context.Context, m rest.Message) (err error) {
+		s, err = do(ctx, m)
+		return err
+	}
+	late, err := d.a.inTime(ctx, d.at.channel, by, d.m, sends)
+	doubt := isAmbiguous(err)
+	if !late && (!doubt || len(d.m.Files) == 0 || ctx.Err() != nil) {
+		return s, err
+	}
+	if err := d.inWords(); err != nil {
+		return nil, err
+	}
+	err = sends(ctx, d.m)
+	switch {
+	case err != nil && doubt: // the first may have got through
+		err = &rest.Ambiguous{What: "show a post in words", Cause: err}
+	case err == nil && s != nil && len(s.Attachments) > 0:
+		d.whole = rest.Message{} // they are there
+	}
+	return s, err
+}
+
 // tells says an answer in a channel. If its files take too long or do not get through
 // it says the words, and edit puts the files into them: it returns when they are
 // there or have been tried often enough, or the bot ends. An error is that of the words.

@@ -166,7 +166,7 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 			return
 		}
 	}
-	switch a.limitedTo(m.Author.ID, m.Channel) {
+	switch a.limited(m.Author.ID, m.Channel) {
 	case intake.Fine:
 		if answer.Text != "" {
 			break
@@ -298,16 +298,16 @@ func (a *Adapter) replyOf(ctx context.Context, to string) (channel, reply string
 	return channel, reply, err
 }
 
-// howToMove returns what a thread of a game begins with: how a turn is made there, on
-// that board.
-func (a *Adapter) howToMove(lang string, board []string) (hints []string) {
+// howToMove says how people move in the thread of a game, with a point of that board for
+// example; empty: they cannot type their moves there.
+func (a *Adapter) howToMove(lang string, board []string) string {
 	place := a.written(bot.Mention{Command: "place"}.Mark())
 	point := match.Example(board)
 	switch {
 	case a.cfg.Listen != "": // no messages come
-		return nil
+		return ""
 	case a.cfg.MessageContent:
-		return []string{small + bot.Translated(lang, wordType, place, point)}
+		return small + bot.Translated(lang, wordType, place, point)
 	}
-	return []string{small + bot.Translated(lang, wordMention, place, "<@"+a.self+">", point)}
+	return small + bot.Translated(lang, wordMention, place, "<@"+a.self+">", point)
 }
