@@ -20,7 +20,7 @@ func folded(t *testing.T, m match.Match, bodies ...string) *match.Position {
 	t.Helper()
 	var events []match.Event
 	for i, body := range bodies {
-		events = append(events, match.Event{Seq: i + 1, At: time.Unix(int64(60*i), 0), By: "ada", Body: body})
+		events = append(events, match.Event{Seq: i + 1, At: time.Unix(int64(60*i), 0), By: "ada", Body: match.ParseBody(body)})
 	}
 	p, err := match.Fold(m, events)
 	if err != nil {

@@ -246,7 +246,7 @@ func (k *talk) events(t testing.TB, number int) (bodies []string) {
 	_, events, err := k.store.Match(t.Context(), k.matches(t, bot.Query{Where: clubRoom, Number: number})[0].ID)
 	must(t, err)
 	for _, e := range events {
-		bodies = append(bodies, e.Body)
+		bodies = append(bodies, e.Body.String())
 	}
 	return bodies
 }

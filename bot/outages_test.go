@@ -33,7 +33,7 @@ func (k *talk) credits(t *testing.T) map[match.GameID]int {
 		must(t, err)
 		n[m.ID] = 0
 		for _, e := range events {
-			if strings.HasPrefix(e.Body, "credit ") {
+			if strings.HasPrefix(e.Body.String(), "credit ") {
 				n[m.ID]++
 			}
 		}

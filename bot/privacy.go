@@ -126,10 +126,10 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who outbox.User, by m
 	}
 	for id, es := range events {
 		for _, e := range es {
-			if strings.HasPrefix(e.Body, "suggest ") { // the bot did that, when the person stopped play
+			if e.Suggested() { // the bot did that, when the person stopped play
 				continue
 			}
-			out.Events = append(out.Events, event{id, e.At, e.Body})
+			out.Events = append(out.Events, event{id, e.At, e.Body.String()})
 		}
 	}
 	messages, err := b.store.MessagesOf(ctx, by, who)

@@ -190,7 +190,7 @@ func (c *club) judge() {
 		must(c.t, err)
 		fell := 0
 		for i, e := range events {
-			if !strings.HasPrefix(e.Body, "flag ") {
+			if !strings.HasPrefix(e.Body.String(), "flag ") {
 				continue
 			}
 			fell++
@@ -199,7 +199,7 @@ func (c *club) judge() {
 				c.t.Errorf("game %d goes on after its flag: %s", m.Number, events[i+1].Body)
 			}
 			r, err := clocksAt(m, events[:i], e.At)
-			if err != nil || r.Flagged.Letter() != strings.TrimPrefix(e.Body, "flag ") {
+			if err != nil || r.Flagged.Letter() != strings.TrimPrefix(e.Body.String(), "flag ") {
 				c.t.Errorf("game %d: %q at %v, but the deadline is %v, %v", m.Number, e.Body, e.At, r.Deadline, err)
 			}
 			for _, a := range c.away {

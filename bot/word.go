@@ -52,8 +52,8 @@ func (b *Bot) worded(ctx context.Context, o outbox.Pending) (outbox.Post, error)
 		}
 	}
 	p.Text = word(l, texts, who, p.Number)
-	if begins(pos) && !o.Private {
-		p.Begins, p.Joined = word(l, []Text{m.Started()}, who, p.Number), pos.Events[0].Body == "open"
+	if pos.Begins() && !o.Private {
+		p.Begins, p.Joined = word(l, []Text{m.Started()}, who, p.Number), pos.Opened()
 	}
 	if p.Agreed {
 		p.LastTurn = word(l, lastTurn(pos.Game), who, p.Number)
@@ -86,7 +86,7 @@ func (b *Bot) ofGame(ctx context.Context, o outbox.Pending, p *outbox.Post, m ma
 		p.Previous, p.Instead = string(last), acceptance(pos) && !pos.Over() // the first of two gets no board
 		p.Unplayed = m.State == match.Cancelled && (m.Black == "" || m.White == "")
 		p.Controls = match.AnswerOptions(m, pos, o.Seq)
-		if begins(pos) && !o.Private {
+		if pos.Begins() && !o.Private {
 			p.Opening = string(first)
 		}
 		p.File, err = b.ended(ctx, m, pos, o.Seq)
@@ -104,11 +104,6 @@ func (b *Bot) ofGame(ctx context.Context, o outbox.Pending, p *outbox.Post, m ma
 		return b.reminding(ctx, m, pos, o.OutboxPost)
 	}
 	return o.Texts, err
-}
-
-// begins reports whether the last event is that the game begins.
-func begins(p *match.Position) bool {
-	return p != nil && len(p.Events) > 0 && p.Events[len(p.Events)-1].Body == "begin"
 }
 
 // acceptance reports whether the last event is that somebody accepted the count, or that

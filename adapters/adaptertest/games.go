@@ -172,7 +172,7 @@ func (g WholeGame) Record(file []byte) error {
 func (g WholeGame) Log(events []match.Event) error {
 	var got, want []string
 	for _, e := range events {
-		if turn, ok := strings.CutPrefix(e.Body, "turn "); ok {
+		if turn, ok := strings.CutPrefix(e.Body.String(), "turn "); ok {
 			got = append(got, strings.Replace(turn, "agree", "accept", 1)) // to a count
 		}
 	}

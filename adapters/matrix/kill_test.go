@@ -226,8 +226,8 @@ func TestKills(t *testing.T) {
 	for n, r := range rooms {
 		var got []string
 		for _, e := range events[r.at] {
-			if strings.HasPrefix(e.Body, "turn ") {
-				got = append(got, strings.Replace(e.Body, "agree", "accept", 1)) // to a count
+			if strings.HasPrefix(e.Body.String(), "turn ") {
+				got = append(got, strings.Replace(e.Body.String(), "agree", "accept", 1)) // to a count
 			}
 		}
 		if !slices.Equal(got, r.turns) {

@@ -558,8 +558,8 @@ func (c *club) turnUp(p *member) {
 // accepted reports whether one player has accepted the count in the end.
 func accepted(events []match.Event) bool {
 	for _, e := range slices.Backward(events) {
-		if !strings.HasPrefix(e.Body, "credit") {
-			return strings.HasSuffix(e.Body, " agree")
+		if !strings.HasPrefix(e.Body.String(), "credit") {
+			return strings.HasSuffix(e.Body.String(), " agree")
 		}
 	}
 	return false

@@ -316,7 +316,7 @@ func (j *judge) sum() {
 			j.wrong("game %d has been open since %v", m.Number, m.Opened)
 		}
 		for i, e := range events {
-			if strings.HasPrefix(e.Body, "flag ") {
+			if strings.HasPrefix(e.Body.String(), "flag ") {
 				j.flags++
 				j.flag(m, events[:i], e)
 			}
@@ -333,7 +333,7 @@ func (j *judge) flag(m match.Match, events []match.Event, e match.Event) {
 	if err != nil {
 		j.c.t.Fatal(err)
 	}
-	if r.Flagged.Letter() != strings.TrimPrefix(e.Body, "flag ") {
+	if r.Flagged.Letter() != strings.TrimPrefix(e.Body.String(), "flag ") {
 		j.wrong("game %d: %q at %v, and the deadline is %v", m.Number, e.Body, e.At, r.Deadline)
 		return
 	}
@@ -389,8 +389,8 @@ func pausedAt(events []match.Event, at time.Time) (paused bool) {
 		if e.At.After(at) {
 			break
 		}
-		if e.Body == "pause" || e.Body == "unpause" {
-			paused = e.Body == "pause"
+		if e.Body.String() == "pause" || e.Body.String() == "unpause" {
+			paused = e.Body.String() == "pause"
 		}
 	}
 	return paused

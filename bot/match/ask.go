@@ -34,7 +34,7 @@ func undo(in *Input) Step {
 	mine := func(l Line) bool { return l.Turn.Kind.IsTurn() && in.Match.Seat(l.Turn.By) == in.By }
 	alone := in.Match.Black == in.Match.White
 	if mine(last) && last.Seq > in.Position.Branch && (alone || in.soon(last.Seq)) {
-		return in.step([]string{"undo " + strconv.Itoa(last.Seq-1)}, []text.Message{say("undone", named(in.By), text.Turn(last.Turn))}, nil)
+		return in.step(body(eventUndo, last.Seq-1), []text.Message{say("undone", named(in.By), text.Turn(last.Turn))}, nil)
 	}
 	if in.Position.Game.Phase() != rules.Playing {
 		return in.Refuse(say("undo.settling", in.number()))
@@ -97,7 +97,7 @@ func (in *Input) ask(what string, question text.Message, how ...text.Message) St
 		how = []text.Message{say("request.how")}
 	}
 	by := in.color()
-	s := in.step([]string{"ask " + by.Letter() + " " + what}, append([]text.Message{question}, how...), nil)
+	s := in.step(body(eventAsk, by.Letter(), what), append([]text.Message{question}, how...), nil)
 	in.notify(&s, in.Match.Seat(by.Opponent()))
 	return s
 }
@@ -139,9 +139,9 @@ func (in *Input) agree() (Step, bool) {
 	switch a.What {
 	case "undo":
 		turns := in.Position.since(a.back)
-		return in.step([]string{"undo " + strconv.Itoa(a.back) + " agreed"}, []text.Message{say("undo.agreed", len(turns), named(in.By), text.List(turns...))}, nil), true
+		return in.step(body(eventUndo, a.back, "agreed"), []text.Message{say("undo.agreed", len(turns), named(in.By), text.List(turns...))}, nil), true
 	case "draw":
-		return in.step([]string{"drawn"}, nil, []text.Message{say("over.plain", in.number(), say("draw"))}), true
+		return in.step(body(eventDrawn), nil, []text.Message{say("over.plain", in.number(), say("draw"))}), true
 	}
 	return in.pause(), true
 }
@@ -154,7 +154,7 @@ func decline(in *Input) Step {
 		if m.Invited != in.By {
 			return in.Refuse(say("decline.nothing", in.number()))
 		}
-		s := in.close(Cancelled, "decline", say("challenge.declined", named(in.By), in.number(), text.Called(string(m.Opener))))
+		s := in.close(Cancelled, body(eventDecline), say("challenge.declined", named(in.By), in.number(), text.Called(string(m.Opener))))
 		in.notify(&s, m.Opener)
 		return s
 	}
@@ -169,7 +169,7 @@ func decline(in *Input) Step {
 	if other == in.By {
 		key, other = "request.dropped", m.Seat(a.By.Opponent())
 	}
-	s := in.step([]string{"deny"}, []text.Message{say(key, named(in.By), in.number(), wish(a), text.Called(string(other)))}, nil)
+	s := in.step(body(eventDeny), []text.Message{say(key, named(in.By), in.number(), wish(a), text.Called(string(other)))}, nil)
 	in.notify(&s, other)
 	return s
 }
@@ -198,7 +198,7 @@ func pause(in *Input) Step {
 	case in.Match.Clock.Kind == clock.None:
 		return in.Refuse(say("pause.noclock", in.number()))
 	case in.Position.paused:
-		return in.step([]string{"unpause"}, []text.Message{say("unpaused", named(in.By), in.number())}, nil)
+		return in.step(body(eventUnpause), []text.Message{say("unpaused", named(in.By), in.number())}, nil)
 	case !in.yes("pause"):
 		return in.Refuse(say("pause.running", in.number()))
 	case in.Match.Black == in.Match.White, a != nil && a.What == "pause" && in.Match.Seat(a.By) != in.By:
@@ -208,7 +208,7 @@ func pause(in *Input) Step {
 }
 
 func (in *Input) pause() Step {
-	return in.step([]string{"pause"}, []text.Message{say("paused", in.number())}, nil)
+	return in.step(body(eventPause), []text.Message{say("paused", in.number())}, nil)
 }
 
 // dispute begins a branch, on which play goes on to find out what is dead, or leaves
@@ -226,7 +226,7 @@ func dispute(in *Input) Step {
 	if in.Position.Game.Phase() != rules.Settling {
 		return in.Refuse(say("playing", in.number()))
 	}
-	s := in.step([]string{"branch " + in.color().Letter()}, []text.Message{say("trial.begins", named(in.By), in.number())}, nil)
+	s := in.step(body(eventBranch, in.color().Letter()), []text.Message{say("trial.begins", named(in.By), in.number())}, nil)
 	other := in.Match.Seat(in.color().Opponent())
 	for i := range s.Posts {
 		if s.Posts[i].Kind == Notice && other != in.By && (s.Match == nil || s.Match.ToMove != other) {
@@ -236,13 +236,9 @@ func dispute(in *Input) Step {
 	return s
 }
 
-// leave is the event that ends a branch. A player who disputes a count does not accept it, and the
-// branch may show the other player that it is wrong: both have to accept again.
-const leave = "return unaccepted"
-
 func (in *Input) leaveBranch() Step {
 	if in.Position.Branch == 0 {
 		return in.Refuse(say("branch.none", in.number()))
 	}
-	return in.step([]string{leave}, []text.Message{say("trial.left", named(in.By), in.number())}, nil)
+	return in.step(leave, []text.Message{say("trial.left", named(in.By), in.number())}, nil)
 }

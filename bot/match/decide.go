@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/text"
@@ -106,17 +105,17 @@ func (in *Input) unmoved(seq string) bool {
 		return false
 	}
 	for _, e := range in.events()[n:] {
-		switch verb, args, _ := strings.Cut(e.Body, " "); verb {
-		case "credit", "comment":
-		case "pause", "unpause": // pressed twice it would do both
+		switch e.Body.Kind {
+		case eventCredit, eventComment:
+		case eventPause, eventUnpause: // pressed twice it would do both
 			if in.Request.Command == "clock" {
 				return false
 			}
-		case "turn": // the first of two who accept
-			if t, err := rules.ParseTurn(args, in.Match.Setup.W, in.Match.Setup.H); err != nil || t.Kind != rules.AcceptScore && t.Kind != rules.NoResult {
+		case eventTurn: // the first of two who accept
+			if t, err := rules.ParseTurn(e.Body.Args, in.Match.Setup.W, in.Match.Setup.H); err != nil || t.Kind != rules.AcceptScore && t.Kind != rules.NoResult {
 				return false
 			}
-		case "ask", "deny":
+		case eventAsk, eventDeny:
 			// An answer must be for that very question.
 			if c := in.Request.Command; c == "accept" || c == "decline" || c == "delete" {
 				return false
@@ -181,10 +180,10 @@ type draft struct {
 func (in *Input) draft() draft { return draft{match: in.Match, pos: in.Position} }
 
 // add adds an event to a draft, if it is possible.
-func (in *Input) add(d *draft, body string) (err error) {
-	e := Event{Seq: d.match.Seq + 1, At: in.Now, By: in.By, Body: body}
+func (in *Input) add(d *draft, what Body) (err error) {
+	e := Event{Seq: d.match.Seq + 1, At: in.Now, By: in.By, Body: what}
 	if d.pos != nil && len(d.pos.Events) > 0 {
-		if last := d.pos.Events[len(d.pos.Events)-1].At; e.At.Before(last) && body != right { // the time of a log does not go back, though a clock may
+		if last := d.pos.Events[len(d.pos.Events)-1].At; e.At.Before(last) && what != setRight { // the time of a log does not go back, though a clock may
 			e.At = last
 		}
 	}
@@ -204,9 +203,14 @@ func (in *Input) add(d *draft, body string) (err error) {
 	return nil
 }
 
-// step returns the step that adds events to the match, with the texts to be read
+// step returns the step that adds an event to the match, with the texts to be read
 // before the board and after it; see end.
-func (in *Input) step(bodies []string, before, after []text.Message) Step {
+func (in *Input) step(what Body, before, after []text.Message) Step {
+	return in.steps([]Body{what}, before, after)
+}
+
+// steps is step for several events.
+func (in *Input) steps(bodies []Body, before, after []text.Message) Step {
 	d := in.draft()
 	for _, body := range bodies {
 		if err := in.add(&d, body); err != nil { // what was decided must be possible
@@ -318,10 +322,10 @@ func (in *Input) with(s Standing) *Input {
 }
 
 // close ends a match without a result.
-func (in *Input) close(as State, body string, says ...text.Message) Step {
+func (in *Input) close(as State, what Body, says ...text.Message) Step {
 	standing := in.Match.Standing
 	standing.State = as
-	s := in.with(standing).step([]string{body}, says, nil)
+	s := in.with(standing).step(what, says, nil)
 	if s.Match != nil {
 		in.tellPlayers(&s)
 	}

@@ -45,7 +45,7 @@ func (k *table) log(bodies ...string) *table {
 		if strings.Contains(" "+body+" ", " W ") {
 			by = "bob"
 		}
-		e := Event{Seq: k.match.Seq + 1, At: k.now, By: by, Body: body}
+		e := Event{Seq: k.match.Seq + 1, At: k.now, By: by, Body: ParseBody(body)}
 		var err error
 		if k.pos == nil {
 			k.pos, err = Fold(k.match, []Event{e})
@@ -517,7 +517,7 @@ func TestTimesOfAClockThatWasAheadEnd(t *testing.T) {
 	for after, free := range map[time.Duration]bool{FreeUndo: true, FreeUndo + time.Second: false} {
 		k.now = right.Add(after)
 		s := Decide(k.input("ada", "undo"))
-		if took := s.Events[0].Body == "undo 3"; took != free {
+		if took := s.Events[0].Body.String() == "undo 3"; took != free {
 			t.Errorf("%v after: %v", after, s.Events)
 		}
 	}

@@ -109,11 +109,11 @@ func setUp(in *Input) Step {
 	}
 	m := Match{ID: in.NewID, Rules: g.Rules().Stored(), Setup: g.Setup(), Opener: in.By, Where: in.Request.Where,
 		Opened: in.Now, Standing: Standing{State: Sandbox, Black: in.By, White: in.By}}
-	bodies := []string{"sandbox"}
+	bodies := []Body{body(eventSandbox)}
 	for _, t := range g.Log() {
-		bodies = append(bodies, "turn "+t.String())
+		bodies = append(bodies, body(eventTurn, t))
 	}
-	s := in.opening(m).step(bodies, append([]text.Message{say("sandbox", named(in.By), text.ThisGame, g.Rules().Title)}, guessed...), nil)
+	s := in.opening(m).steps(bodies, append([]text.Message{say("sandbox", named(in.By), text.ThisGame, g.Rules().Title)}, guessed...), nil)
 	s.New = true
 	return s
 }

@@ -155,9 +155,9 @@ func DecideDue(in *Input, d Due) Step {
 	next := Step{Request: in.Request.ID, At: in.Now, Match: &going, Due: in.dues(m, in.Position)}
 	switch {
 	case d.Kind == "expire" && m.State == Sandbox:
-		return in.close(Deleted, "delete")
+		return in.close(Deleted, body(eventDelete))
 	case d.Kind == "expire" && m.State == Open:
-		return in.close(Cancelled, "expire", say("expired", in.number()))
+		return in.close(Cancelled, body(eventExpire), say("expired", in.number()))
 	case d.Kind == "flag" && m.State == Going && (in.Away || in.Left):
 		// Nobody could have moved: see Back and Servers.
 		next.Due = slices.DeleteFunc(next.Due, func(d Due) bool { return d.Kind == "flag" })
@@ -289,7 +289,7 @@ func (in *Input) flag() (Step, bool) {
 		return Step{}, false
 	}
 	over := []text.Message{say("over.flag", in.number(), in.Match.Player(r.Flagged.Opponent()))}
-	return in.step([]string{"flag " + r.Flagged.Letter()}, nil, over), true
+	return in.step(body(eventFlag, r.Flagged.Letter()), nil, over), true
 }
 
 // late ends the match instead of carrying out the request, if the flag had fallen
@@ -324,7 +324,7 @@ func claim(in *Input) Step {
 // was found, nothing was lost, and nothing is announced.
 func WentBack(in *Input, copied, found time.Time) Step {
 	m := in.Match
-	if !slices.ContainsFunc(in.Position.Events, func(e Event) bool { return !e.At.Before(found) && !strings.HasPrefix(e.Body, "credit ") }) {
+	if !slices.ContainsFunc(in.Position.Events, func(e Event) bool { return !e.At.Before(found) && !e.credits() }) {
 		return Step{Request: in.Request.ID, At: in.Now}
 	}
 	return Step{Request: in.Request.ID, At: in.Now, Match: &m, Due: in.dues(m, in.Position), Posts: []OutboxPost{{
@@ -358,8 +358,7 @@ func Credit(in *Input, from, to time.Time) Step {
 	if !in.Position.clock.Began().Before(to) {
 		return Step{Request: in.Request.ID, At: in.Now}
 	}
-	body := fmt.Sprintf("credit %d %d", from.UnixMilli(), to.UnixMilli())
-	return in.credit(body, say("credit", in.number(), clock.InstantText(from, in.Now), clock.InstantText(to, in.Now)), to.Sub(from) > announced)
+	return in.credit(body(eventCredit, from.UnixMilli(), to.UnixMilli()), say("credit", in.number(), clock.InstantText(from, in.Now), clock.InstantText(to, in.Now)), to.Sub(from) > announced)
 }
 
 // Ahead reports whether the log has a time later than t that still counts.
@@ -368,7 +367,7 @@ func (p *Position) Ahead(t time.Time) bool {
 		if e.At.After(t) {
 			return true
 		}
-		if e.Body == right {
+		if e.Body == setRight {
 			break
 		}
 	}
@@ -380,7 +379,7 @@ func (p *Position) Ahead(t time.Time) bool {
 func (p *Position) happened(i int) time.Time {
 	at := p.Events[i].At
 	for _, e := range p.Events[i:] {
-		if e.Body == right && e.At.Before(at) {
+		if e.Body == setRight && e.At.Before(at) {
 			at = e.At
 		}
 	}
@@ -390,12 +389,12 @@ func (p *Position) happened(i int) time.Time {
 // SetRight ends the effect of a clock that was ahead: what the log holds of a later time
 // happened now.
 func SetRight(in *Input) Step {
-	return in.credit(right, say("clock.right", in.number()), in.Match.State == Going && in.Match.Clock.Kind != clock.None)
+	return in.credit(setRight, say("clock.right", in.number()), in.Match.State == Going && in.Match.Clock.Kind != clock.None)
 }
 
 // credit returns the step that changes the clocks by an event, and may announce that.
-func (in *Input) credit(body string, why text.Message, announce bool) Step {
-	s := in.step([]string{body}, []text.Message{why}, nil)
+func (in *Input) credit(what Body, why text.Message, announce bool) Step {
+	s := in.step(what, []text.Message{why}, nil)
 	s.Posts = slices.DeleteFunc(s.Posts, func(o OutboxPost) bool { return o.Kind == Show || o.Kind == Notice && !announce })
 	for i := range s.Posts { // the event before has the ids without it
 		s.Posts[i].ID += fmt.Sprintf("-credit-%d", s.Match.Seq)

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,27 +11,71 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// A verb folds the events whose bodies begin with its name; args is the rest of the
-// body. Its error is errUnreadable if the body has no meaning, or none at this point of
-// the log.
-type verb func(f *folding, e Event, args string) error
+// A Body says what happened in an event. Stores and exports hold it as the text that
+// String returns and ParseBody reads, which never changes:
+//
+//	join W p7        person p7 takes the white seat
+//	turn B place D4  a turn, as rules.Turn writes it
+//	undo 12          the game is as it was after event 12
+//	cancel
+type Body struct {
+	Kind EventKind
+	Args string
+}
 
-// verbs lists all events that a log may hold.
-var verbs = map[string]verb{
-	// These change the players, not the game.
-	"join": nothing, "open": nothing, "cancel": nothing, "decline": nothing, "expire": nothing,
+// An EventKind is a kind of event: the first word of its written body.
+type EventKind string
+
+// body returns the body of an event of a kind; the arguments are separated by spaces.
+func body(k EventKind, args ...any) Body {
+	return Body{k, strings.TrimSuffix(fmt.Sprintln(args...), "\n")}
+}
+
+// ParseBody reads what String returns.
+func ParseBody(s string) Body {
+	kind, args, _ := strings.Cut(s, " ")
+	return Body{EventKind(kind), args}
+}
+
+// String returns the written form of the body.
+func (b Body) String() string {
+	if b.Args == "" {
+		return string(b.Kind)
+	}
+	return string(b.Kind) + " " + b.Args
+}
+
+// Suggested reports whether the bot marked stones, on behalf of the person who stopped play.
+func (e Event) Suggested() bool { return e.Body.Kind == eventSuggest }
+
+// credits reports whether an event changes nothing but the clocks, without a player.
+func (e Event) credits() bool { return e.Body.Kind == eventCredit }
+
+// kinds holds how each kind of event is folded. The error is errUnreadable if the arguments
+// have no meaning, or none at this point of the log.
+var kinds = map[EventKind]func(f *folding, e Event, args string) error{}
+
+func kind(name EventKind, fold func(f *folding, e Event, args string) error) EventKind {
+	kinds[name] = fold
+	return name
+}
+
+// All events that a log may hold.
+var (
+	eventJoin, eventOpen, eventCancel = kind("join", nothing), kind("open", nothing), kind("cancel", nothing)
+	eventDecline, eventExpire         = kind("decline", nothing), kind("expire", nothing)
 
 	// begin: both seats are taken.
-	"begin": func(f *folding, e Event, _ string) error {
+	eventBegin = kind("begin", func(f *folding, e Event, _ string) error {
 		return f.tick(e, clock.Event{Kind: clock.Start, ToPlay: f.begun.ToPlay()})
-	},
+	})
 	// sandbox: nothing counts in this game.
-	"sandbox": func(f *folding, _ Event, _ string) error {
+	eventSandbox = kind("sandbox", func(f *folding, _ Event, _ string) error {
 		f.sandbox = true
 		return nil
-	},
+	})
 	// stone D4: Black places a handicap stone.
-	"stone": func(f *folding, e Event, args string) error {
+	eventStone = kind("stone", func(f *folding, e Event, args string) error {
 		at, err := rules.ParsePoint(args, f.match.Setup.W, f.match.Setup.H)
 		if err != nil || f.Placing == 0 {
 			return errUnreadable
@@ -40,9 +85,9 @@ var verbs = map[string]verb{
 			return err
 		}
 		return f.tick(e, clock.Event{Kind: clock.Turn, By: rules.Black, ToPlay: f.begun.ToPlay()})
-	},
+	})
 	// turn B place D4: a turn, as rules.Turn writes it.
-	"turn": func(f *folding, e Event, args string) error {
+	eventTurn = kind("turn", func(f *folding, e Event, args string) error {
 		t, err := rules.ParseTurn(args, f.match.Setup.W, f.match.Setup.H)
 		if err != nil {
 			return err
@@ -51,10 +96,10 @@ var verbs = map[string]verb{
 			f.Asked = nil
 		}
 		return f.turn(e, t)
-	},
+	})
 	// suggest W dead C3 D5: the bot marks what looks dead to it, or alive in seki, on
 	// behalf of White, who has stopped play.
-	"suggest": func(f *folding, e Event, args string) error {
+	eventSuggest = kind("suggest", func(f *folding, e Event, args string) error {
 		t, err := rules.ParseTurn(args, f.match.Setup.W, f.match.Setup.H)
 		if err != nil {
 			return err
@@ -63,17 +108,17 @@ var verbs = map[string]verb{
 			return errUnreadable
 		}
 		return f.turn(e, t)
-	},
+	})
 	// undo 12: the game is as it was after event 12. "undo 12 agreed": the opponent
 	// has agreed.
-	"undo": func(f *folding, e Event, args string) error {
+	eventUndo = kind("undo", func(f *folding, e Event, args string) error {
 		number, agreed, _ := strings.Cut(args, " ")
 		to, err := strconv.Atoi(number)
 		if err != nil || to < 0 || to > len(f.Events) {
 			return errUnreadable
 		}
 		placing := f.Placing > 0
-		if err := f.back(to); err != nil {
+		if err := f.back(to, f.begun.Rules()); err != nil {
 			return err
 		}
 		f.Asked = nil
@@ -81,9 +126,9 @@ var verbs = map[string]verb{
 			return nil
 		}
 		return f.tick(e, clock.Event{Kind: clock.Undo, Back: to, Agreed: agreed != ""})
-	},
+	})
 	// branch B: Black continues to play, to try out what is dead.
-	"branch": func(f *folding, e Event, args string) error {
+	eventBranch = kind("branch", func(f *folding, e Event, args string) error {
 		f.Branch, f.Asked = e.Seq, nil
 		if r := f.begun.Rules(); r != r.Undisputed() { // passing again only ends the branch
 			if err := f.restart(r.Undisputed()); err != nil {
@@ -91,33 +136,30 @@ var verbs = map[string]verb{
 			}
 		}
 		return f.turn(e, rules.Turn{Kind: rules.Resume, By: colorOf(args)})
-	},
+	})
 	// return unaccepted: the game is as it was when the branch began, marks and all, but
 	// nobody accepts the count any more. Earlier versions wrote "return", after which
 	// acceptances from before the branch still count.
-	"return": func(f *folding, e Event, args string) error {
+	eventReturn = kind("return", func(f *folding, e Event, args string) error {
 		if f.Branch == 0 {
 			return errUnreadable
 		}
-		if err := f.back(f.Branch - 1); err != nil {
+		r, err := rules.Find(f.match.Rules)
+		if err != nil {
 			return err
 		}
-		if r, err := rules.Find(f.match.Rules); err != nil {
+		if err := f.back(f.Branch-1, r); err != nil {
 			return err
-		} else if r != r.Undisputed() {
-			if err := f.restart(r); err != nil {
-				return err
-			}
 		}
 		if args != "" {
 			f.withdraw()
 		}
 		f.Branch, f.Asked = 0, nil
 		return f.tick(e, clock.Event{Kind: clock.Stop})
-	},
+	})
 	// ask W undo 12: White asks Black to go back to the game after event 12; or for a
 	// draw, a pause, a rematch, or to delete the game.
-	"ask": func(f *folding, e Event, args string) error {
+	eventAsk = kind("ask", func(f *folding, e Event, args string) error {
 		words := strings.Fields(args)
 		if len(words) < 2 {
 			return errUnreadable
@@ -131,48 +173,46 @@ var verbs = map[string]verb{
 		}
 		f.Asked = &a
 		return nil
-	},
+	})
 	// deny: no, or never mind.
-	"deny": func(f *folding, _ Event, _ string) error {
+	eventDeny = kind("deny", func(f *folding, _ Event, _ string) error {
 		f.Asked = nil
 		return nil
-	},
+	})
 	// pause, unpause: the clocks stop, or run again, by agreement.
-	"pause": func(f *folding, e Event, _ string) error {
+	eventPause = kind("pause", func(f *folding, e Event, _ string) error {
 		f.Asked, f.paused = nil, true
 		return f.tick(e, clock.Event{Kind: clock.Pause})
-	},
-	"unpause": func(f *folding, e Event, _ string) error {
+	})
+	eventUnpause = kind("unpause", func(f *folding, e Event, _ string) error {
 		f.Asked, f.paused = nil, false
 		return f.tick(e, clock.Event{Kind: clock.Unpause})
-	},
+	})
 	// credit FROM TO, in milliseconds of Unix time: this time does not count.
 	//
 	// credit right: the clock that timed the events before was ahead.
-	"credit": func(f *folding, e Event, args string) error {
-		if e.Body == right {
+	eventCredit = kind("credit", func(f *folding, e Event, args string) error {
+		if args == "right" {
 			return f.tick(e, clock.Event{Kind: clock.Right})
 		}
-		first, last, _ := strings.Cut(args, " ")
-		from, err1 := strconv.ParseInt(first, 10, 64)
-		to, err2 := strconv.ParseInt(last, 10, 64)
-		if err1 != nil || err2 != nil {
+		var from, to int64
+		if _, err := fmt.Sscan(args, &from, &to); err != nil {
 			return errUnreadable
 		}
 		return f.tick(e, clock.Event{Kind: clock.Credit, From: time.UnixMilli(from), To: time.UnixMilli(to)})
-	},
+	})
 	// flag B: Black's flag has fallen.
-	"flag": func(f *folding, e Event, args string) error {
+	eventFlag = kind("flag", func(f *folding, e Event, args string) error {
 		by := colorOf(args)
 		return f.end(e, by.Opponent().Letter()+"+T", rules.Saying{Text: "{0} ran out of time", Args: []any{by}})
-	},
+	})
 	// drawn: both players agreed on a draw.
-	"drawn": func(f *folding, e Event, _ string) error {
+	eventDrawn = kind("drawn", func(f *folding, e Event, _ string) error {
 		return f.end(e, "0", rules.Saying{Text: "both players agreed on a draw"})
-	},
+	})
 	// adjudicate W+2.5 C3 D5: a moderator has decided the game, with these stones
 	// dead.
-	"adjudicate": func(f *folding, e Event, args string) (err error) {
+	eventAdjudicate = kind("adjudicate", func(f *folding, e Event, args string) (err error) {
 		result, dead, _ := strings.Cut(args, " ")
 		if result == "" {
 			return errUnreadable
@@ -182,15 +222,15 @@ var verbs = map[string]verb{
 		}
 		f.Asked = nil
 		return f.end(e, result, rules.Saying{Text: "a moderator decided it"})
-	},
+	})
 	// delete: the game is deleted.
-	"delete": func(f *folding, e Event, _ string) error {
+	eventDelete = kind("delete", func(f *folding, e Event, _ string) error {
 		f.Deleted, f.Asked = true, nil
 		return f.tick(e, clock.Event{Kind: clock.Stop})
-	},
+	})
 	// comment 12 Why not C3?: a comment on turn 12. Without words its author was
 	// forgotten.
-	"comment": func(f *folding, e Event, args string) error {
+	eventComment = kind("comment", func(f *folding, e Event, args string) error {
 		if args == "" {
 			return nil
 		}
@@ -201,8 +241,17 @@ var verbs = map[string]verb{
 		}
 		f.Remarks = append(slices.Clip(f.Remarks), Remark{turn, e.By, words})
 		return nil
-	},
-}
+	})
+)
+
+// Bodies that more than one decision needs.
+var (
+	// setRight: the clock that timed the events before was ahead; now times are right again.
+	setRight = body(eventCredit, "right")
+	// leave ends a branch. A player who disputes a count does not accept it, and the branch may
+	// show the other player that it is wrong: both have to accept again.
+	leave = body(eventReturn, "unaccepted")
+)
 
 func nothing(*folding, Event, string) error { return nil }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -73,6 +72,14 @@ type backing struct {
 
 // Over reports whether the match is over, by the ruleset or otherwise.
 func (p *Position) Over() bool { return p.Result != "" || p.Deleted || p.Game.Phase() == rules.Over }
+
+// Opened reports whether the match was opened, for somebody to join.
+func (p *Position) Opened() bool { return p.Events[0].Body.Kind == eventOpen }
+
+// Begins reports whether the match begins with the last event. p may be nil.
+func (p *Position) Begins() bool {
+	return p != nil && len(p.Events) > 0 && p.Events[len(p.Events)-1].Body.Kind == eventBegin
+}
 
 // Seq is the number of the last event.
 func (p *Position) Seq() int { return len(p.Events) }
@@ -146,14 +153,13 @@ func (p *Position) Next(m Match, events ...Event) (*Position, error) {
 // take folds events, and ends the fold.
 func (f *folding) take(events []Event) (*Position, error) {
 	for _, e := range events {
-		name, args, _ := strings.Cut(e.Body, " ")
 		err := errUnreadable
-		if do := verbs[name]; do != nil {
+		if do := kinds[e.Body.Kind]; do != nil {
 			f.At = e.At
-			err = do(f, e, args)
+			err = do(f, e, e.Body.Args)
 		}
 		if errors.Is(err, errUnreadable) {
-			return nil, fmt.Errorf("event %d: invalid body %q", e.Seq, e.Body)
+			return nil, fmt.Errorf("event %d: invalid body %q", e.Seq, e.Body.String())
 		}
 		if err != nil {
 			return nil, fmt.Errorf("event %d: %w", e.Seq, err)
@@ -214,14 +220,14 @@ func (f *folding) turn(e Event, t rules.Turn) error {
 	return f.tick(e, clockTurn(t, phase, toPlay))
 }
 
-// back returns to the state of the match after event s.
-func (f *folding) back(s int) error {
+// back returns to the state of the match after event s, under r.
+func (f *folding) back(s int, r *rules.Ruleset) error {
 	if f.after == nil {
 		return errGoesBack
 	}
 	was := f.after[s]
 	f.Lines, f.Stones = slices.Clip(was.lines), was.stones
-	return f.restart(f.begun.Rules())
+	return f.restart(r)
 }
 
 // withdraw removes the acceptances of the count that play has stopped at, if any. The

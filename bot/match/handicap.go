@@ -21,9 +21,9 @@ func (in *Input) stones(points string) Step {
 	if len(ps) == 0 || len(ps) > left {
 		return in.Refuse(say("placing.many", left, in.number(), in.exampleFree(min(left, 2))))
 	}
-	var bodies []string
+	var bodies []Body
 	for _, p := range ps {
-		bodies = append(bodies, "stone "+p.String())
+		bodies = append(bodies, body(eventStone, p))
 	}
 	all := slices.Concat(in.Position.Stones, ps)
 	for i, p := range all {
@@ -34,7 +34,7 @@ func (in *Input) stones(points string) Step {
 	if _, _, err := in.Match.begin(in.Position.Game.Rules(), all); err != nil { // a stone may lack a liberty
 		return in.Refuse(text.Whole(err))
 	}
-	return in.step(bodies, nil, nil)
+	return in.steps(bodies, nil, nil)
 }
 
 // undoStone takes back the last handicap stone: freely while they are being
@@ -45,14 +45,13 @@ func (in *Input) undoStone() Step {
 	}
 	last, seq := in.Position.Stones[len(in.Position.Stones)-1], 0
 	for _, e := range in.events() {
-		if e.Body == "stone "+last.String() {
+		if e.Body == body(eventStone, last) {
 			seq = e.Seq
 		}
 	}
-	back := strconv.Itoa(seq - 1)
 	words := say("stone.words", last.String())
 	if in.Position.Placing > 0 || in.Match.White == in.By || in.soon(seq) {
-		return in.step([]string{"undo " + back}, []text.Message{say("undone", named(in.By), words)}, nil)
+		return in.step(body(eventUndo, seq-1), []text.Message{say("undone", named(in.By), words)}, nil)
 	}
-	return in.ask("undo "+back, say("request.undo", 1, named(in.By), in.other(), in.number(), words))
+	return in.ask("undo "+strconv.Itoa(seq-1), say("request.undo", 1, named(in.By), in.other(), in.number(), words))
 }

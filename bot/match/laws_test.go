@@ -145,7 +145,7 @@ func (w *walk) decide(who, typed string) {
 	if before.Request.Args = in.Request.Args; !reflect.DeepEqual(before, *in) || !maps.Equal(args, in.Request.Args) {
 		wrong("the decision changes its input")
 	}
-	late := len(s.Events) == 1 && strings.HasPrefix(s.Events[0].Body, "flag ")
+	late := len(s.Events) == 1 && strings.HasPrefix(s.Events[0].Body.String(), "flag ")
 	if s.Answer.Refused && !late {
 		if !s.Answer.Private || len(s.Answer.Texts) == 0 || !reflect.DeepEqual(s, Step{Request: s.Request, At: s.At, Answer: s.Answer}) {
 			wrong("a refusal changes something, or says nothing: %+v", shown(s))
@@ -236,12 +236,12 @@ func (w *walk) holdsRights(in *Input, s Step, late bool, wrong func(string, ...a
 
 // rightful reports whether somebody may have done what an event says.
 func rightful(m Match, e Event, before []Event, moderator bool) bool {
-	words := strings.Fields(e.Body)
+	words := strings.Fields(e.Body.String())
 	plays, alone := e.By == m.Black || e.By == m.White, m.Black == m.White
 	seat := func(letter string) bool { return letter == "B" && e.By == m.Black || letter == "W" && e.By == m.White }
 	answers := func(what string) bool { // the other player has asked that last, and nobody has declined
 		for _, b := range slices.Backward(before) {
-			switch w := strings.Fields(b.Body); w[0] {
+			switch w := strings.Fields(b.Body.String()); w[0] {
 			case "ask":
 				return w[2] == what && plays && (alone || !seat(w[1]))
 			case "deny":
@@ -301,10 +301,10 @@ func (w *walk) holdsMentions(in *Input, s Step, wrong func(string, ...any)) {
 	}
 	question := false
 	for _, e := range s.Events {
-		if e.Body == "unpause" {
+		if e.Body.String() == "unpause" {
 			now.resumed = e.Seq
 		}
-		question = question || strings.HasPrefix(e.Body, "ask ") || e.Body == "deny"
+		question = question || strings.HasPrefix(e.Body.String(), "ask ") || e.Body.String() == "deny"
 	}
 	if w.turn != now {
 		clear(w.calls)
@@ -399,7 +399,7 @@ func asks(c Control) bool {
 
 func bodies(events []Event) (out []string) {
 	for _, e := range events {
-		out = append(out, e.Body)
+		out = append(out, e.Body.String())
 	}
 	return out
 }

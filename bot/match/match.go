@@ -35,7 +35,6 @@
 package match
 
 import (
-	"strings"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
@@ -111,26 +110,14 @@ const (
 	Deleted   State = "deleted"   // hidden, and pruned after a month: both players wanted that, or a moderator, or a sandbox has expired
 )
 
-// An Event is one line of a match's log. Body is its written form:
-//
-//	join W p7        person p7 takes the white seat
-//	turn B place D4  a turn, as rules.Turn writes it
-//	undo 12          the game is as it was after event 12
-//	cancel
+// An Event is one line of a match's log.
 type Event struct {
 	Seq   int // from 1, consecutive, never used twice
 	At    time.Time
 	By    PersonID
-	Body  string
+	Body  Body
 	Proof string // rules.Game.Proof of the game after it
 }
-
-// right is the body of an event after which times are right again: before, a clock was
-// ahead.
-const right = "credit right"
-
-// credits reports whether an event changes nothing but the clocks, without a player.
-func (e Event) credits() bool { return strings.HasPrefix(e.Body, "credit ") }
 
 // The kinds of posts.
 const (

@@ -268,7 +268,7 @@ func join(in *Input) Step {
 	m.sit(seat, in.By)
 	m.State = Going
 	in = in.with(m.Standing)
-	return in.starts([]string{"join " + seat.Letter() + " " + string(in.By), "begin"})
+	return in.starts([]Body{body(eventJoin, seat.Letter(), in.By), body(eventBegin)})
 }
 
 // ParseSize reads "9", "9x13", "9×13" and "9*13".
@@ -363,7 +363,7 @@ func (in *Input) again(m Match, since time.Time) int {
 func (in *Input) ended() (at time.Time) {
 	for i, e := range slices.Backward(in.events()) {
 		at = in.Position.happened(i)
-		if verb, _, _ := strings.Cut(e.Body, " "); !slices.Contains([]string{"comment", "ask", "deny", "credit"}, verb) {
+		if !slices.Contains([]EventKind{eventComment, eventAsk, eventDeny, eventCredit}, e.Body.Kind) {
 			break
 		}
 	}
@@ -390,7 +390,7 @@ func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 	var s Step
 	if m.Black != "" && m.White != "" {
 		m.State = Going
-		s = in.with(m.Standing).starts([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, about...)
+		s = in.with(m.Standing).starts([]Body{body(eventJoin, "B", m.Black), body(eventJoin, "W", m.White), body(eventBegin)}, about...)
 	} else {
 		free := rules.White
 		if m.Black == "" {
@@ -399,7 +399,7 @@ func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 		if m.NoHints {
 			about = append(about, say("no.hints", text.ThisGame))
 		}
-		s = in.step([]string{"open"}, slices.Insert([]text.Message{in.opened(), in.seatOpen(free)}, 1, about...), nil)
+		s = in.step(body(eventOpen), slices.Insert([]text.Message{in.opened(), in.seatOpen(free)}, 1, about...), nil)
 		if m.Invited != "" {
 			for i := range s.Posts {
 				s.Posts[i].Notify = []PersonID{m.Invited}
@@ -413,9 +413,9 @@ func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 // starts returns the step with which a game begins. Its notice is one line, which a
 // platform may write over another or put above the first board; all else that is to be
 // read stands below the board.
-func (in *Input) starts(bodies []string, about ...text.Message) Step {
+func (in *Input) starts(bodies []Body, about ...text.Message) Step {
 	started := in.started()
-	s := in.step(bodies, started[:1], nil)
+	s := in.steps(bodies, started[:1], nil)
 	for i := range s.Posts {
 		if s.Posts[i].Kind == Show {
 			s.Posts[i].Texts = append(about, started[1:]...)
@@ -487,14 +487,14 @@ func Replace(in *Input, opener PersonID, by Match) Step {
 			}
 			return named(p)
 		}
-		s := in.step([]string{"deny"}, []text.Message{say("rematch.agreed", named(opener), strconv.Itoa(by.Number), player(by.Black), player(by.White))}, nil)
+		s := in.step(body(eventDeny), []text.Message{say("rematch.agreed", named(opener), strconv.Itoa(by.Number), player(by.Black), player(by.White))}, nil)
 		in.notify(&s, calls)
 		return s
 	}
 	if in.Match.State != Open {
 		return in.Refuse()
 	}
-	return in.as(opener).close(Cancelled, "cancel", say("replaced", strconv.Itoa(by.Number), in.number()))
+	return in.as(opener).close(Cancelled, body(eventCancel), say("replaced", strconv.Itoa(by.Number), in.number()))
 }
 
 // unfinished counts the games, or the sandboxes, of the person asking. Games that others

@@ -57,7 +57,7 @@ func (in *Input) suggest(d *draft) (says []text.Message) {
 		if len(l.ps) == 0 {
 			continue
 		}
-		if in.add(d, "suggest "+rules.Turn{Kind: l.kind, By: in.color(), Dead: l.ps}.String()) != nil {
+		if in.add(d, body(eventSuggest, rules.Turn{Kind: l.kind, By: in.color(), Dead: l.ps})) != nil {
 			return nil
 		}
 		says = append(says, say(l.key, pointList(l.ps)))
@@ -72,9 +72,7 @@ func (in *Input) suggest(d *draft) (says []text.Message) {
 // dead stones, made when play stopped.
 func (p *Position) Suggested() bool { return len(p.Lines) > 0 && p.suggested(p.Lines[len(p.Lines)-1]) }
 
-func (p *Position) suggested(l Line) bool {
-	return strings.HasPrefix(p.Events[l.Seq-1].Body, "suggest ")
-}
+func (p *Position) suggested(l Line) bool { return p.Events[l.Seq-1].Suggested() }
 
 // stillStanding warns a player whose pass ends play, or lets the opponent end it by
 // another pass, under a ruleset in which all stones at the end are alive, if opponent
@@ -267,7 +265,7 @@ func adjudicate(in *Input) Step {
 	default:
 		return in.Refuse(say("adjudicate.as", shortened(as)))
 	}
-	if err := in.add(&d, "adjudicate "+result+dead); err != nil {
+	if err := in.add(&d, body(eventAdjudicate, result+dead)); err != nil {
 		return in.Refuse(wrong(err))
 	}
 	key := "decided"
@@ -376,9 +374,9 @@ func Leave(in *Input, by PersonID) Step {
 	black, white := in.colors()
 	switch {
 	case m.State == Open && m.Opener == by:
-		return in.close(Cancelled, "cancel", say("cancelled", named(by), in.number()))
+		return in.close(Cancelled, body(eventCancel), say("cancelled", named(by), in.number()))
 	case m.State == Going && black && white:
-		return in.step([]string{"delete"}, nil, nil)
+		return in.step(body(eventDelete), nil, nil)
 	case m.State == Going && (black || white):
 		return in.play(rules.Turn{Kind: rules.Resign, By: in.color()})
 	}
@@ -386,7 +384,7 @@ func Leave(in *Input, by PersonID) Step {
 }
 
 func (in *Input) forget() Step {
-	return in.step([]string{"delete"}, []text.Message{say("deleted", named(in.By), in.number())}, nil)
+	return in.step(body(eventDelete), []text.Message{say("deleted", named(in.By), in.number())}, nil)
 }
 
 // Limits on comments on a game.
@@ -419,7 +417,7 @@ func comment(in *Input) Step {
 		return in.Refuse(say("comment.many", in.number(), strconv.Itoa(maxRemarks)))
 	}
 	move := strconv.Itoa(n)
-	s := in.step([]string{"comment " + move + " " + remark}, []text.Message{say("commented", named(in.By), move, in.number(), remark)}, nil)
+	s := in.step(body(eventComment, move, remark), []text.Message{say("commented", named(in.By), move, in.number(), remark)}, nil)
 	s.Posts = slices.DeleteFunc(s.Posts, func(o OutboxPost) bool { return o.Kind == Show })
 	return s
 }

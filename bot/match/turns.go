@@ -128,7 +128,7 @@ func (in *Input) accept(kind rules.Kind, by rules.Color, key string) Step {
 		return s
 	}
 	other := in.Match.Seat(by.Opponent())
-	s = in.step([]string{s.Events[0].Body}, []text.Message{say(key, named(in.By), text.Called(string(other)))}, nil)
+	s = in.step(s.Events[0].Body, []text.Message{say(key, named(in.By), text.Called(string(other)))}, nil)
 	in.notify(&s, other)
 	return s
 }
@@ -178,14 +178,14 @@ func (in *Input) cancel() Step {
 	if in.Position.BothMoved() && !moderates && !in.silent() {
 		return in.Refuse(say("cancel.late", in.number()))
 	}
-	return in.close(Cancelled, "cancel", say("cancelled", named(in.By), in.number()))
+	return in.close(Cancelled, body(eventCancel), say("cancelled", named(in.By), in.number()))
 }
 
 // play makes turns, or says which rule they break.
 func (in *Input) play(turns ...rules.Turn) Step {
 	d := in.draft()
 	for _, t := range turns {
-		if err := in.add(&d, "turn "+t.String()); err != nil {
+		if err := in.add(&d, body(eventTurn, t)); err != nil {
 			return in.Refuse(in.illegal(err))
 		}
 		if d.pos.Game.Phase() == rules.Over {

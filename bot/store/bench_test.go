@@ -33,7 +33,7 @@ func turn(m *match.Match) *match.Step {
 	return &match.Step{
 		Request: id, At: next.Changed, Match: &next,
 		Answer: match.Reply{Texts: []bot.Text{text.Say("played", "D4")}, Game: m.ID},
-		Events: []match.Event{{Seq: next.Seq, At: next.Changed, By: "ada", Body: "turn B place D4", Proof: "0123456789abcdef"}},
+		Events: []match.Event{{Seq: next.Seq, At: next.Changed, By: "ada", Body: match.ParseBody("turn B place D4"), Proof: "0123456789abcdef"}},
 		Posts: []match.OutboxPost{{ID: id, Game: m.ID, Where: m.Where, Kind: match.Show, Seq: next.Seq,
 			Texts: []bot.Text{text.Say("to move", text.Somebody("bob"))}, Notify: []match.PersonID{"bob"}}},
 	}

@@ -213,9 +213,10 @@ func (s *Store) EventsBy(ctx context.Context, p match.PersonID) (_ map[match.Gam
 	events := map[match.GameID][]match.Event{}
 	_, err = list(ctx, s.costly, func(scan scanner) (game match.GameID, err error) {
 		var at int64
+		var body string
 		e := match.Event{By: p}
-		err = scan(&game, &e.Seq, &at, &e.Body, &e.Proof)
-		e.At = moment(at)
+		err = scan(&game, &e.Seq, &at, &body, &e.Proof)
+		e.At, e.Body = moment(at), match.ParseBody(body)
 		events[game] = append(events[game], e)
 		return game, err
 	}, eventsBy, p)

@@ -228,7 +228,7 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 		Standing: match.Standing{State: match.Going, Black: "pa", White: "pb", ToMove: "pb", Seq: 1, Changed: start.Add(time.Second)}}
 	m, events, err := s.Match(ctx, "g")
 	wants(t, "match", want, m, err)
-	wants(t, "events", []match.Event{{Seq: 1, At: want.Changed, By: "pa", Body: "turn B place D4", Proof: "0123456789abcdef"}}, events, nil)
+	wants(t, "events", []match.Event{{Seq: 1, At: want.Changed, By: "pa", Body: match.ParseBody("turn B place D4"), Proof: "0123456789abcdef"}}, events, nil)
 	people, err := s.People(ctx, []match.PersonID{"pa", "pb"})
 	wants(t, "people", map[match.PersonID]outbox.User{"pa": {Platform: "web", ID: "1", Name: "Ada"}, "pb": {Platform: "web", ID: "2", Name: "Bob"}}, people, err)
 	answer, _, err := s.Answered(ctx, "web:1")

@@ -71,8 +71,9 @@ func (s *Store) Events(ctx context.Context, id match.GameID, after, to int) (_ [
 	}
 	events, err := list(ctx, s.read, func(scan scanner) (e match.Event, err error) {
 		var at int64
-		err = scan(&e.Seq, &at, &e.By, &e.Body, &e.Proof)
-		e.At = moment(at)
+		var body string
+		err = scan(&e.Seq, &at, &e.By, &body, &e.Proof)
+		e.At, e.Body = moment(at), match.ParseBody(body)
 		return e, err
 	}, "SELECT seq, at, actor, body, proof FROM event WHERE game = $1 AND seq > $2 AND seq <= $3 ORDER BY seq", id, after, to)
 	if err == nil && len(events) != to-after {

@@ -200,7 +200,7 @@ func putEvent(ctx context.Context, tx *sql.Tx, game match.GameID, e match.Event)
 	return put(ctx, tx, fmt.Sprintf("event %d", e.Seq), `
 		INSERT INTO event (game, seq, at, actor, body, proof) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT DO NOTHING`,
-		game, e.Seq, millis(e.At), e.By, e.Body, e.Proof)
+		game, e.Seq, millis(e.At), e.By, e.Body.String(), e.Proof)
 }
 
 // Answered returns the stored answer to a request, if there is one.

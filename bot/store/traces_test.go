@@ -38,7 +38,7 @@ func TestErasedLeavesNoTraces(t *testing.T) {
 		step := &match.Step{Request: fmt.Sprint("r", i), At: noon, By: people[i], Match: m, New: true, Where: m.Where, Prefs: &match.Preferences{Person: people[i], Zone: fmt.Sprint(mark(i), "zone", i)},
 			Answer: match.Reply{Texts: []bot.Text{text.Say("unknown", who[i].Name)}}}
 		for seq := 1; seq <= 3; seq++ {
-			step.Events = append(step.Events, match.Event{Seq: seq, At: noon, By: people[i], Body: fmt.Sprintf("comment 1 %scomment%d of %d", mark(i), seq, i)})
+			step.Events = append(step.Events, match.Event{Seq: seq, At: noon, By: people[i], Body: match.ParseBody(fmt.Sprintf("comment 1 %scomment%d of %d", mark(i), seq, i))})
 		}
 		must(t, s.Commit(ctx, step))
 	}

@@ -146,7 +146,7 @@ func TestKillAndRestart(t *testing.T) {
 		if e.Seq != i+1 {
 			t.Errorf("event %d has seq %d", i+1, e.Seq)
 		}
-		if strings.HasPrefix(e.Body, "turn ") {
+		if strings.HasPrefix(e.Body.String(), "turn ") {
 			turns++
 		}
 	}

@@ -203,7 +203,7 @@ func prunedPeople(d *fixture) {
 	holder, stranger := meet("holder"), meet("stranger")
 	m := d.open("g", garden, func(m *match.Match) { m.Opener, m.Black, m.White, m.Invited = opener, black, white, invited })
 	step := d.turn(m)
-	step.Events[0].By, step.Events[0].Body = speaker, "comment 1 Nice"
+	step.Events[0].By, step.Events[0].Body = speaker, match.ParseBody("comment 1 Nice")
 	d.must(d.Commit(d.ctx(), step))
 	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Prefs: &match.Preferences{Person: chooser, Lang: "de"}}))
 	_, err := d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:holder", Secret: "s"}, "")

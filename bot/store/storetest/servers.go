@@ -120,7 +120,7 @@ func forgottenServer(d *fixture) {
 		step := d.turn(m, post("show-"+string(id), match.Show, m))
 		step.Request = fmt.Sprintf("request of %s", id)
 		step.Where = where
-		step.Events[0].By, step.Events[0].Body = by, "adjudicate W+R"
+		step.Events[0].By, step.Events[0].Body = by, match.ParseBody("adjudicate W+R")
 		step.Due = []match.Due{{Game: id, Kind: "flag", At: d.now.Add(day), Seq: step.Match.Seq}}
 		d.must(d.Commit(d.ctx(), step))
 		return step.Match

@@ -32,7 +32,7 @@ func (d *fixture) logOf(id match.GameID) []string {
 	d.must(err)
 	log := []string{}
 	for _, e := range events {
-		log = append(log, e.Body)
+		log = append(log, e.Body.String())
 	}
 	return log
 }
@@ -57,8 +57,8 @@ func stepReadBack(d *fixture) {
 			Changed: d.now.Add(1234 * time.Millisecond), Deadline: d.now.Add(day)},
 	}
 	events := []match.Event{
-		{Seq: 1, At: d.now, By: bob, Body: "join B bob"},
-		{Seq: 2, At: d.now.Add(time.Millisecond), By: ada, Body: "turn W place D4", Proof: "00ff00ff00ff00ff"},
+		{Seq: 1, At: d.now, By: bob, Body: match.ParseBody("join B bob")},
+		{Seq: 2, At: d.now.Add(time.Millisecond), By: ada, Body: match.ParseBody("turn W place D4"), Proof: "00ff00ff00ff00ff"},
 	}
 	answer := match.Reply{
 		Texts:    []bot.Text{text.Say("started", text.Somebody(string(ada)), "<&>\u202e", 12), text.Say("good luck")},

@@ -162,7 +162,7 @@ func (d *fixture) turn(m *match.Match, posts ...match.OutboxPost) *match.Step {
 	next.Changed = d.now
 	return &match.Step{
 		Request: d.request(), At: d.now, Match: &next,
-		Events: []match.Event{{Seq: next.Seq, At: d.now, By: ada, Body: fmt.Sprintf("turn B %d", next.Seq), Proof: "0123456789abcdef"}},
+		Events: []match.Event{{Seq: next.Seq, At: d.now, By: ada, Body: match.ParseBody(fmt.Sprintf("turn B %d", next.Seq)), Proof: "0123456789abcdef"}},
 		Posts:  posts,
 	}
 }
