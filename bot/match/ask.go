@@ -1,7 +1,6 @@
 package match
 
 import (
-	"slices"
 	"strconv"
 	"time"
 
@@ -34,7 +33,7 @@ func undo(in *Input) Step {
 	mine := func(l Line) bool { return l.Turn.Kind.IsTurn() && in.Match.Seat(l.Turn.By) == in.By }
 	alone := in.Match.Black == in.Match.White
 	if mine(last) && last.Seq > in.Position.Branch && (alone || in.soon(last.Seq)) {
-		return in.step(body(eventUndo, last.Seq-1), []text.Message{say("undone", named(in.By), text.Turn(last.Turn))}, nil)
+		return in.step(above(say("undone", named(in.By), text.Turn(last.Turn))), body(eventUndo, last.Seq-1))
 	}
 	if in.Position.Game.Phase() != rules.Playing {
 		return in.Refuse(say("undo.settling", in.number()))
@@ -97,9 +96,8 @@ func (in *Input) ask(what string, question text.Message, how ...text.Message) St
 		how = []text.Message{say("request.how")}
 	}
 	by := in.color()
-	s := in.step(body(eventAsk, by.Letter(), what), append([]text.Message{question}, how...), nil)
-	in.notify(&s, in.Match.Seat(by.Opponent()))
-	return s
+	w := words{above: append([]text.Message{question}, how...), calls: in.Match.Seat(by.Opponent()), quiet: true}
+	return in.step(w, body(eventAsk, by.Letter(), what))
 }
 
 // wish names what a question is about: "the undo".
@@ -109,17 +107,6 @@ func wish(a *Ask) text.Message { return say("wish." + a.What) }
 func (in *Input) alreadyAsked() Step {
 	a := in.Position.Asked
 	return in.Refuse(say("request.waits", in.number(), named(in.Match.Seat(a.By.Opponent())), wish(a)))
-}
-
-// notify makes the notices of a step call on somebody, and leaves its board
-// out: nothing on it has changed.
-func (in *Input) notify(s *Step, p PersonID) {
-	s.Posts = slices.DeleteFunc(s.Posts, func(o OutboxPost) bool { return o.Kind == Show })
-	for i := range s.Posts {
-		if s.Posts[i].Kind == Notice && p != in.By {
-			s.Posts[i].Notify = []PersonID{p}
-		}
-	}
 }
 
 // agree answers what the opponent has asked.
@@ -139,9 +126,9 @@ func (in *Input) agree() (Step, bool) {
 	switch a.What {
 	case "undo":
 		turns := in.Position.since(a.back)
-		return in.step(body(eventUndo, a.back, "agreed"), []text.Message{say("undo.agreed", len(turns), named(in.By), text.List(turns...))}, nil), true
+		return in.step(above(say("undo.agreed", len(turns), named(in.By), text.List(turns...))), body(eventUndo, a.back, "agreed")), true
 	case "draw":
-		return in.step(body(eventDrawn), nil, []text.Message{say("over.plain", in.number(), say("draw"))}), true
+		return in.step(words{below: []text.Message{say("over.plain", in.number(), say("draw"))}}, body(eventDrawn)), true
 	}
 	return in.pause(), true
 }
@@ -154,9 +141,7 @@ func decline(in *Input) Step {
 		if m.Invited != in.By {
 			return in.Refuse(say("decline.nothing", in.number()))
 		}
-		s := in.close(Cancelled, body(eventDecline), say("challenge.declined", named(in.By), in.number(), text.Called(string(m.Opener))))
-		in.notify(&s, m.Opener)
-		return s
+		return in.close(Cancelled, body(eventDecline), above(say("challenge.declined", named(in.By), in.number(), text.Called(string(m.Opener)))))
 	}
 	if s, blocked := in.blocked(); blocked {
 		return s
@@ -169,9 +154,8 @@ func decline(in *Input) Step {
 	if other == in.By {
 		key, other = "request.dropped", m.Seat(a.By.Opponent())
 	}
-	s := in.step(body(eventDeny), []text.Message{say(key, named(in.By), in.number(), wish(a), text.Called(string(other)))}, nil)
-	in.notify(&s, other)
-	return s
+	declined := say(key, named(in.By), in.number(), wish(a), text.Called(string(other)))
+	return in.step(words{above: []text.Message{declined}, calls: other, quiet: true}, body(eventDeny))
 }
 
 // draw declares a draw in Ultimate Go, and offers one under other rulesets.
@@ -198,7 +182,7 @@ func pause(in *Input) Step {
 	case in.Match.Clock.Kind == clock.None:
 		return in.Refuse(say("pause.noclock", in.number()))
 	case in.Position.paused:
-		return in.step(body(eventUnpause), []text.Message{say("unpaused", named(in.By), in.number())}, nil)
+		return in.step(above(say("unpaused", named(in.By), in.number())), body(eventUnpause))
 	case !in.yes("pause"):
 		return in.Refuse(say("pause.running", in.number()))
 	case in.Match.Black == in.Match.White, a != nil && a.What == "pause" && in.Match.Seat(a.By) != in.By:
@@ -208,7 +192,7 @@ func pause(in *Input) Step {
 }
 
 func (in *Input) pause() Step {
-	return in.step(body(eventPause), []text.Message{say("paused", in.number())}, nil)
+	return in.step(above(say("paused", in.number())), body(eventPause))
 }
 
 // dispute begins a branch, on which play goes on to find out what is dead, or leaves
@@ -226,19 +210,13 @@ func dispute(in *Input) Step {
 	if in.Position.Game.Phase() != rules.Settling {
 		return in.Refuse(say("playing", in.number()))
 	}
-	s := in.step(body(eventBranch, in.color().Letter()), []text.Message{say("trial.begins", named(in.By), in.number())}, nil)
-	other := in.Match.Seat(in.color().Opponent())
-	for i := range s.Posts {
-		if s.Posts[i].Kind == Notice && other != in.By && (s.Match == nil || s.Match.ToMove != other) {
-			s.Posts[i].Notify = []PersonID{other} // who is to move is called by the board
-		}
-	}
-	return s
+	w := words{above: []text.Message{say("trial.begins", named(in.By), in.number())}, calls: in.Match.Seat(in.color().Opponent())}
+	return in.step(w, body(eventBranch, in.color().Letter()))
 }
 
 func (in *Input) leaveBranch() Step {
 	if in.Position.Branch == 0 {
 		return in.Refuse(say("branch.none", in.number()))
 	}
-	return in.step(leave, []text.Message{say("trial.left", named(in.By), in.number())}, nil)
+	return in.step(above(say("trial.left", named(in.By), in.number())), leave)
 }

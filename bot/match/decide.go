@@ -203,27 +203,29 @@ func (in *Input) add(d *draft, what Body) (err error) {
 	return nil
 }
 
-// step returns the step that adds an event to the match, with the texts to be read
-// before the board and after it; see end.
-func (in *Input) step(what Body, before, after []text.Message) Step {
-	return in.steps([]Body{what}, before, after)
+// words are what people read about a step.
+type words struct {
+	above, board, below []text.Message // in a notice before the board, with the board, in a notice after it
+	calls               PersonID       // the person whom the notice above mentions, unless the board does or they asked
+	quiet               bool           // without the board: nothing on it has changed
 }
 
-// steps is step for several events.
-func (in *Input) steps(bodies []Body, before, after []text.Message) Step {
+func above(texts ...text.Message) words { return words{above: texts} }
+
+// step returns the step that adds events to the match; see end.
+func (in *Input) step(w words, bodies ...Body) Step {
 	d := in.draft()
 	for _, body := range bodies {
 		if err := in.add(&d, body); err != nil { // what was decided must be possible
 			return in.Refuse(wrong(err))
 		}
 	}
-	return in.end(d, before, after)
+	return in.end(d, w)
 }
 
-// end returns the step of a draft, with its posts: the board, after what must be
-// read before it and before what must be read after it. Everything in it follows
-// from the position after the events.
-func (in *Input) end(d draft, before, after []text.Message) Step {
+// end returns the step of a draft, with its posts. Everything in it follows from the
+// position after the events.
+func (in *Input) end(d draft, w words) Step {
 	m := d.match
 	m.Changed = d.pos.At
 	m.Standing = d.pos.standing(m, in.Now)
@@ -242,14 +244,19 @@ func (in *Input) end(d draft, before, after []text.Message) Step {
 			s.Posts[len(s.Posts)-1].Private = true
 		}
 	}
-	if len(before) > 0 {
-		post(Notice, "before", before, nil)
+	shown := !w.quiet && (m.State == Going || m.State == Ended || m.State == Sandbox)
+	if len(w.above) > 0 {
+		var calls []PersonID
+		if w.calls != "" && w.calls != in.By && !(shown && slices.Contains(notify, w.calls)) {
+			calls = []PersonID{w.calls}
+		}
+		post(Notice, "before", w.above, calls)
 	}
-	if m.State == Going || m.State == Ended || m.State == Sandbox {
-		post(Show, "show", nil, notify)
+	if shown {
+		post(Show, "show", w.board, notify)
 	}
-	if len(after) > 0 {
-		post(Notice, "after", after, nil)
+	if len(w.below) > 0 {
+		post(Notice, "after", w.below, nil)
 	}
 	if m.State != in.Match.State && (m.State == Ended || m.State == Deleted) {
 		in.tellPlayers(&s)
@@ -322,10 +329,10 @@ func (in *Input) with(s Standing) *Input {
 }
 
 // close ends a match without a result.
-func (in *Input) close(as State, what Body, says ...text.Message) Step {
+func (in *Input) close(as State, what Body, w words) Step {
 	standing := in.Match.Standing
 	standing.State = as
-	s := in.with(standing).step(what, says, nil)
+	s := in.with(standing).step(w, what)
 	if s.Match != nil {
 		in.tellPlayers(&s)
 	}

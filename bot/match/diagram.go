@@ -113,7 +113,7 @@ func setUp(in *Input) Step {
 	for _, t := range g.Log() {
 		bodies = append(bodies, body(eventTurn, t))
 	}
-	s := in.opening(m).steps(bodies, append([]text.Message{say("sandbox", named(in.By), text.ThisGame, g.Rules().Title)}, guessed...), nil)
+	s := in.opening(m).step(above(append([]text.Message{say("sandbox", named(in.By), text.ThisGame, g.Rules().Title)}, guessed...)...), bodies...)
 	s.New = true
 	return s
 }

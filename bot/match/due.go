@@ -155,26 +155,26 @@ func DecideDue(in *Input, d Due) Step {
 	next := Step{Request: in.Request.ID, At: in.Now, Match: &going, Due: in.dues(m, in.Position)}
 	switch {
 	case d.Kind == "expire" && m.State == Sandbox:
-		return in.close(Deleted, body(eventDelete))
+		return in.close(Deleted, body(eventDelete), words{})
 	case d.Kind == "expire" && m.State == Open:
-		return in.close(Cancelled, body(eventExpire), say("expired", in.number()))
-	case d.Kind == "flag" && m.State == Going && (in.Away || in.Left):
-		// Nobody could have moved: see Back and Servers.
-		next.Due = slices.DeleteFunc(next.Due, func(d Due) bool { return d.Kind == "flag" })
-		next.Due = append(next.Due, Due{m.ID, "flag", in.Now.Add(awayWait), m.Seq})
-	case d.Kind == "flag" && m.State == Going:
+		return in.close(Cancelled, body(eventExpire), above(say("expired", in.number())))
+	case m.State != Going, d.Kind == "expire", d.Kind == "silent" && m.Seq != d.Seq: // pointless
+	case d.Kind == "remind":
+		if !in.Left {
+			next.Posts = in.remind(d)
+		}
+	case in.Away || in.Left: // nobody could have moved: see Back and Servers
+		next.Due = slices.DeleteFunc(next.Due, func(o Due) bool { return o.Kind == d.Kind })
+		next.Due = append(next.Due, Due{m.ID, d.Kind, in.Now.Add(awayWait), m.Seq})
+	case d.Kind == "flag":
 		if s, fell := in.flag(); fell {
 			return s
 		}
-	case d.Kind == "silent" && m.State == Going && m.Seq == d.Seq && (in.Away || in.Left):
-		next.Due = append(next.Due, Due{m.ID, "silent", in.Now.Add(awayWait), m.Seq})
-	case d.Kind == "silent" && m.State == Going && m.Seq == d.Seq:
+	case d.Kind == "silent":
 		for _, who := range m.left(in.Position) {
 			next.Posts = append(next.Posts, OutboxPost{ID: fmt.Sprintf("%s-%d-silent", m.ID, m.Seq), Game: m.ID, Where: m.Where, Kind: Notice, Seq: m.Seq,
 				Notify: []PersonID{who}, Texts: []text.Message{say("silent", in.number(), text.Called(string(who)), named(m.ToMove))}})
 		}
-	case d.Kind == "remind" && m.State == Going && !in.Left:
-		next.Posts = in.remind(d)
 	}
 	return next
 }
@@ -289,7 +289,7 @@ func (in *Input) flag() (Step, bool) {
 		return Step{}, false
 	}
 	over := []text.Message{say("over.flag", in.number(), in.Match.Player(r.Flagged.Opponent()))}
-	return in.step(body(eventFlag, r.Flagged.Letter()), nil, over), true
+	return in.step(words{below: over}, body(eventFlag, r.Flagged.Letter())), true
 }
 
 // late ends the match instead of carrying out the request, if the flag had fallen
@@ -394,8 +394,11 @@ func SetRight(in *Input) Step {
 
 // credit returns the step that changes the clocks by an event, and may announce that.
 func (in *Input) credit(what Body, why text.Message, announce bool) Step {
-	s := in.step(what, []text.Message{why}, nil)
-	s.Posts = slices.DeleteFunc(s.Posts, func(o OutboxPost) bool { return o.Kind == Show || o.Kind == Notice && !announce })
+	w := words{quiet: true}
+	if announce {
+		w.above = []text.Message{why}
+	}
+	s := in.step(w, what)
 	for i := range s.Posts { // the event before has the ids without it
 		s.Posts[i].ID += fmt.Sprintf("-credit-%d", s.Match.Seq)
 	}

@@ -34,7 +34,7 @@ func (in *Input) stones(points string) Step {
 	if _, _, err := in.Match.begin(in.Position.Game.Rules(), all); err != nil { // a stone may lack a liberty
 		return in.Refuse(text.Whole(err))
 	}
-	return in.steps(bodies, nil, nil)
+	return in.step(words{}, bodies...)
 }
 
 // undoStone takes back the last handicap stone: freely while they are being
@@ -49,9 +49,9 @@ func (in *Input) undoStone() Step {
 			seq = e.Seq
 		}
 	}
-	words := say("stone.words", last.String())
+	stone := say("stone.words", last.String())
 	if in.Position.Placing > 0 || in.Match.White == in.By || in.soon(seq) {
-		return in.step(body(eventUndo, seq-1), []text.Message{say("undone", named(in.By), words)}, nil)
+		return in.step(above(say("undone", named(in.By), stone)), body(eventUndo, seq-1))
 	}
-	return in.ask("undo "+strconv.Itoa(seq-1), say("request.undo", 1, named(in.By), in.other(), in.number(), words))
+	return in.ask("undo "+strconv.Itoa(seq-1), say("request.undo", 1, named(in.By), in.other(), in.number(), stone))
 }

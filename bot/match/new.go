@@ -268,7 +268,7 @@ func join(in *Input) Step {
 	m.sit(seat, in.By)
 	m.State = Going
 	in = in.with(m.Standing)
-	return in.starts([]Body{body(eventJoin, seat.Letter(), in.By), body(eventBegin)})
+	return in.starts(nil, body(eventJoin, seat.Letter(), in.By))
 }
 
 // ParseSize reads "9", "9x13", "9×13" and "9*13".
@@ -390,7 +390,7 @@ func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 	var s Step
 	if m.Black != "" && m.White != "" {
 		m.State = Going
-		s = in.with(m.Standing).starts([]Body{body(eventJoin, "B", m.Black), body(eventJoin, "W", m.White), body(eventBegin)}, about...)
+		s = in.with(m.Standing).starts(about, body(eventJoin, "B", m.Black), body(eventJoin, "W", m.White))
 	} else {
 		free := rules.White
 		if m.Black == "" {
@@ -399,12 +399,7 @@ func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 		if m.NoHints {
 			about = append(about, say("no.hints", text.ThisGame))
 		}
-		s = in.step(body(eventOpen), slices.Insert([]text.Message{in.opened(), in.seatOpen(free)}, 1, about...), nil)
-		if m.Invited != "" {
-			for i := range s.Posts {
-				s.Posts[i].Notify = []PersonID{m.Invited}
-			}
-		}
+		s = in.step(words{above: slices.Concat([]text.Message{in.opened()}, about, []text.Message{in.seatOpen(free)}), calls: m.Invited}, body(eventOpen))
 	}
 	s.New, s.Replaces = true, replaces
 	return s
@@ -413,15 +408,9 @@ func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 // starts returns the step with which a game begins. Its notice is one line, which a
 // platform may write over another or put above the first board; all else that is to be
 // read stands below the board.
-func (in *Input) starts(bodies []Body, about ...text.Message) Step {
+func (in *Input) starts(about []text.Message, joins ...Body) Step {
 	started := in.started()
-	s := in.steps(bodies, started[:1], nil)
-	for i := range s.Posts {
-		if s.Posts[i].Kind == Show {
-			s.Posts[i].Texts = append(about, started[1:]...)
-		}
-	}
-	return s
+	return in.step(words{above: started[:1], board: append(about, started[1:]...)}, append(joins, body(eventBegin))...)
 }
 
 // closed refuses to open a game where the settings do not allow it.
@@ -487,14 +476,13 @@ func Replace(in *Input, opener PersonID, by Match) Step {
 			}
 			return named(p)
 		}
-		s := in.step(body(eventDeny), []text.Message{say("rematch.agreed", named(opener), strconv.Itoa(by.Number), player(by.Black), player(by.White))}, nil)
-		in.notify(&s, calls)
-		return s
+		agreed := say("rematch.agreed", named(opener), strconv.Itoa(by.Number), player(by.Black), player(by.White))
+		return in.step(words{above: []text.Message{agreed}, calls: calls, quiet: true}, body(eventDeny))
 	}
 	if in.Match.State != Open {
 		return in.Refuse()
 	}
-	return in.as(opener).close(Cancelled, body(eventCancel), say("replaced", strconv.Itoa(by.Number), in.number()))
+	return in.as(opener).close(Cancelled, body(eventCancel), above(say("replaced", strconv.Itoa(by.Number), in.number())))
 }
 
 // unfinished counts the games, or the sandboxes, of the person asking. Games that others

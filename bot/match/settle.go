@@ -44,6 +44,19 @@ func OneOfEach(board rules.Board, ps []rules.Point) (out []rules.Point) {
 	return out
 }
 
+// stopped says that play has stopped and how to agree on a count, and marks what looks dead.
+func (in *Input) stopped(d *draft) []text.Message {
+	says := []text.Message{say("stops", in.number())}
+	if !in.Match.NoHints {
+		says = append(says, in.suggest(d)...)
+	}
+	if !d.pos.Suggested() {
+		return append(says, say("settle.how"))
+	}
+	last := d.pos.Lines[len(d.pos.Lines)-1]
+	return append(says, say("settle.marked", last.Turn.Dead[0].String()))
+}
+
 // suggest marks what looks dead, so that there is a sensible count to agree on as soon
 // as play has stopped, and returns the texts about it. It adds no marks to a game that
 // has reached the limit of marks.
@@ -272,7 +285,7 @@ func adjudicate(in *Input) Step {
 	if dead != "" {
 		key = "decided.dead"
 	}
-	return in.end(d, nil, []text.Message{say(key, named(in.By), in.number(), Outcome(m, d.pos), strings.TrimSpace(dead))})
+	return in.end(d, words{below: []text.Message{say(key, named(in.By), in.number(), Outcome(m, d.pos), strings.TrimSpace(dead))}})
 }
 
 // counted brings a game to its count, with these stones dead.
@@ -374,9 +387,9 @@ func Leave(in *Input, by PersonID) Step {
 	black, white := in.colors()
 	switch {
 	case m.State == Open && m.Opener == by:
-		return in.close(Cancelled, body(eventCancel), say("cancelled", named(by), in.number()))
+		return in.close(Cancelled, body(eventCancel), above(say("cancelled", named(by), in.number())))
 	case m.State == Going && black && white:
-		return in.step(body(eventDelete), nil, nil)
+		return in.step(words{}, body(eventDelete))
 	case m.State == Going && (black || white):
 		return in.play(rules.Turn{Kind: rules.Resign, By: in.color()})
 	}
@@ -384,7 +397,7 @@ func Leave(in *Input, by PersonID) Step {
 }
 
 func (in *Input) forget() Step {
-	return in.step(body(eventDelete), []text.Message{say("deleted", named(in.By), in.number())}, nil)
+	return in.step(above(say("deleted", named(in.By), in.number())), body(eventDelete))
 }
 
 // Limits on comments on a game.
@@ -417,7 +430,5 @@ func comment(in *Input) Step {
 		return in.Refuse(say("comment.many", in.number(), strconv.Itoa(maxRemarks)))
 	}
 	move := strconv.Itoa(n)
-	s := in.step(body(eventComment, move, remark), []text.Message{say("commented", named(in.By), move, in.number(), remark)}, nil)
-	s.Posts = slices.DeleteFunc(s.Posts, func(o OutboxPost) bool { return o.Kind == Show })
-	return s
+	return in.step(words{above: []text.Message{say("commented", named(in.By), move, in.number(), remark)}, quiet: true}, body(eventComment, move, remark))
 }

@@ -128,9 +128,7 @@ func (in *Input) accept(kind rules.Kind, by rules.Color, key string) Step {
 		return s
 	}
 	other := in.Match.Seat(by.Opponent())
-	s = in.step(s.Events[0].Body, []text.Message{say(key, named(in.By), text.Called(string(other)))}, nil)
-	in.notify(&s, other)
-	return s
+	return in.step(words{above: []text.Message{say(key, named(in.By), text.Called(string(other)))}, calls: other, quiet: true}, s.Events[0].Body)
 }
 
 // noAgreement says how a ruleset without an agreement treats dead stones.
@@ -178,7 +176,7 @@ func (in *Input) cancel() Step {
 	if in.Position.BothMoved() && !moderates && !in.silent() {
 		return in.Refuse(say("cancel.late", in.number()))
 	}
-	return in.close(Cancelled, body(eventCancel), say("cancelled", named(in.By), in.number()))
+	return in.close(Cancelled, body(eventCancel), above(say("cancelled", named(in.By), in.number())))
 }
 
 // play makes turns, or says which rule they break.
@@ -197,42 +195,26 @@ func (in *Input) play(turns ...rules.Turn) Step {
 		if err := in.add(&d, leave); err != nil {
 			return in.Refuse(wrong(err))
 		}
-		return in.end(d, []text.Message{say("trial.ends", in.number(), text.Turn(turns[0]))}, nil)
+		return in.end(d, above(say("trial.ends", in.number(), text.Turn(turns[0]))))
 	}
-	var after []text.Message
-	switch {
-	case g.Phase() == rules.Over:
-		after = append(after, Over(in.Match, &Position{Game: g}))
-	case g.Phase() == rules.Settling && in.Position.Game.Phase() == rules.Playing:
-		after = append(after, say("stops", in.number()))
-		how := say("settle.how")
-		if !in.Match.NoHints {
-			suggested := in.suggest(&d)
-			if after = append(after, suggested...); d.pos.Suggested() {
-				log := d.pos.Game.Log()
-				how = say("settle.marked", log[len(log)-1].Dead[0].String())
+	var w words
+	switch was, is := in.Position.Game.Phase(), g.Phase(); {
+	case is == rules.Over:
+		w.below = []text.Message{Over(in.Match, &Position{Game: g})}
+	case is == rules.Settling && was == rules.Playing:
+		w.below = in.stopped(&d)
+	case is == rules.Settling:
+		for _, c := range []rules.Color{rules.Black, rules.White} {
+			if other := in.Match.Seat(c); other != in.By && in.Position.Game.HasAgreed(c) && !g.HasAgreed(c) {
+				w.board = []text.Message{say("accept.again", named(other))}
 			}
 		}
-		after = append(after, how)
-	case in.Position.Game.Phase() == rules.Settling && g.Phase() == rules.Playing:
-		switch k, final := g.Rules().EndsDisputes(); {
-		case final && k == rules.Button:
-			after = append(after, say("resumed.final.button"))
-		case final:
-			after = append(after, say("resumed.final.pass"))
+	case was == rules.Settling:
+		if k, final := g.Rules().EndsDisputes(); final {
+			w.below = []text.Message{say("resumed.final." + k.String())}
 		}
 	}
-	s := in.end(d, nil, after)
-	for _, c := range []rules.Color{rules.Black, rules.White} {
-		if other := in.Match.Seat(c); other != in.By && in.Position.Game.HasAgreed(c) && g.Phase() == rules.Settling && !g.HasAgreed(c) {
-			for i := range s.Posts {
-				if s.Posts[i].Kind == Show {
-					s.Posts[i].Texts = []text.Message{say("accept.again", named(other))}
-				}
-			}
-		}
-	}
-	return s
+	return in.end(d, w)
 }
 
 // illegal says what is wrong with a turn.
