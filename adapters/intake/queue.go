@@ -62,6 +62,21 @@ func NewQueue(workers int, panicked func(value any)) *Queue {
 func (q *Queue) Go(key string, work func()) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.add(key, work)
+}
+
+// Once queues work as [Queue.Go] does, unless some waits under the key that has not begun.
+func (q *Queue) Once(key string, work func()) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if at := q.keys[key]; at != nil && len(at.work) > 0 {
+		return nil
+	}
+	return q.add(key, work)
+}
+
+// add queues work. The caller holds q.mu.
+func (q *Queue) add(key string, work func()) error {
 	at := q.keys[key]
 	switch {
 	case q.closed:

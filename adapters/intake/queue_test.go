@@ -54,6 +54,28 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// Of work that is queued once, one piece waits while another runs.
+func TestOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := NewQueue(2, nil)
+		held, times := make(chan struct{}), 0
+		for range 3 {
+			synctest.Wait() // the first piece runs
+			if err := q.Once("x", func() { <-held; times++ }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		close(held)
+		q.Close()
+		if times != 2 {
+			t.Errorf("ran %d times", times)
+		}
+		if err := q.Once("x", nil); err != ErrClosed {
+			t.Error(err)
+		}
+	})
+}
+
 // A failing job does not affect others.
 func TestPanic(t *testing.T) {
 	var told []any

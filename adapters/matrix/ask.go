@@ -100,23 +100,8 @@ func (a *Adapter) parse(dev *device.Device, e *event.Event, m *event.MessageEven
 
 // wake schedules the events of a room. Calls while they are pending have no effect.
 func (a *Adapter) wake(at id.RoomID) {
-	a.mu.Lock()
-	asks, ctx, already := a.asks, a.ctx, a.scheduled[at]
-	a.scheduled[at] = true
-	a.mu.Unlock()
-	if already || asks == nil {
-		return
-	}
-	if asks.Go(at.String(), func() { a.work(ctx, at) }) != nil {
-		a.unschedule(at)
-	}
-}
-
-// unschedule lets wake schedule a room again.
-func (a *Adapter) unschedule(at id.RoomID) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.scheduled, at)
+	// If the queue is full, the room has its turn when all rooms are woken again.
+	_ = a.asks.Once(at.String(), func() { a.work(a.asking(), at) })
 }
 
 // wakeAll schedules all rooms in which events wait.
@@ -152,7 +137,6 @@ func (a *Adapter) asking() context.Context {
 // work handles the events that wait in a room. While the homeserver is away or the bot
 // logs in again, they wait for the homeserver's next answer, which wakes all rooms.
 func (a *Adapter) work(ctx context.Context, at id.RoomID) {
-	a.unschedule(at)
 	for ctx.Err() == nil && !a.out.Load() {
 		dev := a.device()
 		if dev == nil {

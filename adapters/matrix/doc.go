@@ -41,9 +41,9 @@
 //   - Run itself logs in and runs the sync loop, which stores new events and gives keys to e2ee.
 //   - 16 workers of asks (askWorkers) handle events: one worker at a time those of a room. When
 //     Run ends, they have six seconds (drainFor) to finish.
-//   - tidy runs once a second: it leaves empty rooms, tells of messages without keys, cancels
-//     verifications, and deletes old events. tellRooms tells the bot every few hours in which
-//     rooms it is.
+//   - tidy does all low-priority work: it leaves empty rooms, reports messages without keys,
+//     cancels verifications, deletes old events, and tells the bot every hour in which rooms
+//     it is.
 //   - For each login one goroutine sets the profile, and one waits until another Halfpoint takes
 //     the account.
 //

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"maunium.net/go/mautrix"
@@ -252,7 +253,7 @@ func TestAway(t *testing.T) {
 		from = len(w.heard(0))
 		cut = p.Always(matrixtest.Any, matrixtest.Fails(503, ""))
 		c.await("another outage", func() bool { return slices.Contains(w.heard(from), "away") })
-		c.tried(g.white.at) // it may have been asked just before
+		synctest.Wait() // it may have been asked just before
 		w.sets(nil)
 		time.Sleep(1500 * time.Millisecond) // it would be tried again by now
 		if heard := w.heard(from); slices.Contains(heard, Name+":"+e.String()) {
@@ -290,24 +291,13 @@ func TestAwayMeanwhile(t *testing.T) {
 		cut := p.Always(matrixtest.Syncing, matrixtest.Fails(503, ""))
 		c.await("an outage", func() bool { return slices.Contains(w.heard(from), "away") })
 		close(fetched)
-		c.tried(g.black.at)
+		synctest.Wait()
 		if heard := w.heard(from); slices.Contains(heard, Name+":"+e.String()) {
 			t.Errorf("asked while it is away: %q", heard)
 		}
 		cut.Stop()
 		g.shows("1. Black passes")
 	})
-}
-
-// tried waits until what is being dealt with in a room has been, or is to be tried
-// again.
-func (c *club) tried(at id.RoomID) {
-	c.Helper()
-	done := make(chan struct{})
-	if err := c.a.asks.Go(at.String(), func() { close(done) }); err != nil {
-		c.Fatal(err)
-	}
-	<-done
 }
 
 // The bot handles messages sent while it was away, in their order.

@@ -116,6 +116,14 @@ func TestOneEventHoldsUpNothing(t *testing.T) {
 		if state, err := c.a.queue.state(t.Context(), e); err != nil || state != poison || c.a.hasFailed(e) {
 			t.Errorf("what became of it: %q, %v", state, err)
 		}
+		c.a.fails("recent", 1)
+		c.a.mu.Lock()
+		c.a.failed["old"] = failure{1, time.Now().Add(-failedFor - time.Second)}
+		c.a.mu.Unlock()
+		c.a.lookAgain(t.Context())
+		if c.a.hasFailed("old") || !c.a.hasFailed("recent") {
+			t.Error("old failures are not forgotten, or others are")
+		}
 	})
 }
 

@@ -104,7 +104,6 @@ type Adapter struct {
 	rooms         map[id.RoomID]*room     // as on disk
 	origins       map[id.RoomID]bool      // rooms of which it is settled whether they came of others
 	ctx           context.Context         // of requests; ends a while after the context of Run
-	scheduled     map[id.RoomID]bool      // rooms whose events are to be handled
 	joins         map[string]*joinAttempt // under way, by room
 	failed        map[id.EventID]failure
 	held          map[id.RoomID][]held       // events whose answers wait, in their order; of a room only its work changes it
@@ -153,7 +152,7 @@ func New(cfg Config) (*Adapter, error) {
 		cfg.Now = time.Now
 	}
 	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name),
-		rooms: map[id.RoomID]*room{}, scheduled: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, verifications: map[id.UserID]verification{}, joins: map[string]*joinAttempt{}, held: map[id.RoomID][]held{}, origins: map[id.RoomID]bool{},
+		rooms: map[id.RoomID]*room{}, failed: map[id.EventID]failure{}, verifications: map[id.UserID]verification{}, joins: map[string]*joinAttempt{}, held: map[id.RoomID][]held{}, origins: map[id.RoomID]bool{},
 		personLimit: intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1),
 		pace:        pace{tokens: rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)},
 		uploads:     uploads{known: lru.New[string, message.Picture](uploadsKnown), lines: map[string]*upload{}},
@@ -229,7 +228,6 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 	defer group.Wait()
 	defer stop()
 	group.Go(func() { a.tidy(running) })
-	group.Go(func() { a.tellRooms(running) })
 	for failures := 0; ; {
 		began := time.Now()
 		err := a.connected(ctx)

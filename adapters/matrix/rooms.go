@@ -23,7 +23,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
-	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -110,6 +109,9 @@ func (a *Adapter) learn(b batch) {
 // leaveEmpty leaves the rooms in which the bot is alone, which it may not have
 // been able to when everybody else went.
 func (a *Adapter) leaveEmpty(ctx context.Context) {
+	if !a.empty.Swap(false) {
+		return
+	}
 	var empty []id.RoomID
 	a.mu.Lock()
 	for at, r := range a.rooms {
@@ -534,42 +536,28 @@ func (a *Adapter) moves(ctx context.Context, known, to id.RoomID) error {
 	return nil
 }
 
-// When the bot says in which rooms it is, so that those it has left are forgotten.
-const (
-	tellFirst = time.Minute // after it began
-	tellEvery = 6 * time.Hour
-	tellAgain = 10 * time.Minute // after an error
-)
-
-// tellRooms tells the service every few hours in which rooms the bot is. Each is a
-// server by itself.
+// tellRooms tells the service in which rooms the bot is, so that those it has left are
+// forgotten. Each is a server by itself.
 func (a *Adapter) tellRooms(ctx context.Context) {
-	for wait := tellFirst; backoff.Sleep(ctx, wait) == nil; {
-		wait = tellEvery
-		if err := a.tellRoomsOnce(ctx); err != nil && ctx.Err() == nil {
-			a.log.Warn("listing joined rooms failed, will retry", "error", err)
-			wait = tellAgain
-		}
-	}
-}
-
-func (a *Adapter) tellRoomsOnce(ctx context.Context) error {
 	dev := a.device()
 	if dev == nil {
-		return errors.New("not logged in")
+		return
 	}
 	limited, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
 	joined, err := dev.Client.JoinedRooms(limited)
 	if err != nil {
-		return err
+		a.log.Info("listing joined rooms failed, will retry", "error", err)
+		return
 	}
 	in := make([]string, len(joined.JoinedRooms))
 	for i, r := range joined.JoinedRooms {
 		in[i] = a.room(r).known.String()
 	}
 	service, _ := a.theService()
-	return service.Servers(ctx, Name, in)
+	if err := service.Servers(ctx, Name, in); err != nil && ctx.Err() == nil {
+		a.log.Warn("storing joined rooms failed, will retry", "error", err)
+	}
 }
 
 // encrypted reports whether a room is encrypted. It asks the homeserver each

