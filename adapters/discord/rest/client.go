@@ -164,36 +164,39 @@ func (c *Client) do(ctx context.Context, q call) error {
 	doubt := false // an earlier try may have done it
 	for try := 1; ; try++ {
 		err := c.once(ctx, q, body, kind)
-		limited, isLimited := errors.AsType[*RateLimited](err)
-		_, unsent := errors.AsType[*NotSent](err)
-		_, lost := errors.AsType[*Ambiguous](err)
-		wait := backoff.After(try, pause, time.Second)
-		wait += rand.N(wait / 2)
-		again := false
-		switch {
-		case err == nil:
+		if err == nil || doubt && q.method == http.MethodDelete && refusal(err).Status == http.StatusNotFound {
 			return nil
-		case isLimited:
-			wait = limited.Wait
-			again = wait <= c.cfg.Patience || q.single && wait <= answerWait
-		case unsent:
-			again = ctx.Err() == nil
-		case lost:
-			doubt = true
-			again = q.safe
-		case doubt && q.method == http.MethodDelete && refusal(err).Status == http.StatusNotFound:
-			return nil // the earlier try did it
 		}
-		if end, ok := ctx.Deadline(); ok && time.Until(end) <= wait {
-			again = false
+		wait, again := c.again(q, err, try)
+		if end, _ := ctx.Deadline(); again && time.Until(end) > wait && try < tries && backoff.Sleep(ctx, wait) == nil {
+			_, lost := err.(*Ambiguous)
+			doubt = doubt || lost
+			continue
 		}
-		if !again || try == tries || backoff.Sleep(ctx, wait) != nil {
-			if doubt && (isLimited || unsent) {
+		switch err.(type) {
+		case *RateLimited, *NotSent:
+			if doubt {
 				return &Ambiguous{What: q.what, Cause: err}
 			}
-			return err
 		}
+		return err
 	}
+}
+
+// again returns how long to wait before a call is tried again that ended with err; false:
+// trying again is no use, or may do the same twice.
+func (c *Client) again(q call, err error, try int) (wait time.Duration, again bool) {
+	wait = backoff.After(try, pause, time.Second)
+	wait += rand.N(wait / 2)
+	switch err := err.(type) {
+	case *RateLimited:
+		return err.Wait, err.Wait <= c.cfg.Patience || q.single && err.Wait <= answerWait
+	case *NotSent:
+		return wait, true
+	case *Ambiguous:
+		return wait, q.safe
+	}
+	return 0, false
 }
 
 // once asks once, when it may.
@@ -277,7 +280,7 @@ func (c *Client) scrub(text string, q call) string {
 
 // read decodes a response into the result of the call, or returns an error.
 func (c *Client) read(q call, resp *http.Response) error {
-	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+	if resp.StatusCode/100 == 2 {
 		if q.out == nil || resp.StatusCode == http.StatusNoContent {
 			io.Copy(io.Discard, io.LimitReader(resp.Body, answerLimit)) //nolint:errcheck // to use the connection again
 			return nil
@@ -285,14 +288,15 @@ func (c *Client) read(q call, resp *http.Response) error {
 		data, err := io.ReadAll(io.LimitReader(resp.Body, answerLimit+1))
 		switch {
 		case err != nil:
-			return &Ambiguous{What: q.what, Cause: c.clean(err, q)} // done, but as what is not known
+			err = c.clean(err, q)
 		case len(data) > answerLimit:
-			return &Ambiguous{What: q.what, Cause: errors.New("response too long")}
+			err = errors.New("response too long")
+		case json.Unmarshal(data, q.out) != nil:
+			err = errors.New("response has an unexpected form")
+		default:
+			return nil
 		}
-		if err := json.Unmarshal(data, q.out); err != nil {
-			return &Ambiguous{What: q.what, Cause: errors.New("response has an unexpected form")}
-		}
-		return nil
+		return &Ambiguous{What: q.what, Cause: err} // done, but the result is not known
 	}
 	data, _ := io.ReadAll(io.LimitReader(resp.Body, errorLimit))
 	e := readError(q.what, resp, data)

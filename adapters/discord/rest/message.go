@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"mime/multipart"
 	"net/textproto"
-	"path"
 	"strconv"
 )
 
@@ -171,7 +170,7 @@ func encode(in any, files []File) ([]byte, string, error) {
 	w := multipart.NewWriter(&body)
 	part(&body, w, `form-data; name="payload_json"`, "application/json", payload)
 	for i, f := range files {
-		kind := cmp.Or(f.Type, kinds[path.Ext(f.Name)], "application/octet-stream")
+		kind := cmp.Or(f.Type, "application/octet-stream")
 		part(&body, w, multipart.FileContentDisposition(fmt.Sprintf("files[%d]", i), f.Name), kind, f.Data)
 	}
 	w.Close()
@@ -188,10 +187,4 @@ func part(body *bytes.Buffer, w *multipart.Writer, disposition, kind string, dat
 	if err == nil {
 		p.Write(data) //nolint:errcheck // a buffer
 	}
-}
-
-// kinds are the MIME types of the files that a game has.
-var kinds = map[string]string{
-	".png": "image/png", ".gif": "image/gif", ".sgf": "application/x-go-sgf",
-	".txt": "text/plain; charset=utf-8", ".json": "application/json",
 }
