@@ -98,7 +98,7 @@ func (b *Bot) ofGame(ctx context.Context, o outbox.Pending, p *outbox.Post, m ma
 		if m.Seq != o.Seq { // never after the turn
 			return nil, outbox.ErrStale
 		}
-		if strings.HasSuffix(o.ID, match.AgainMark) {
+		if o.Again {
 			p.Replaces = string(last)
 		}
 		return b.reminding(ctx, m, pos, o.OutboxPost)

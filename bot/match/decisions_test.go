@@ -180,6 +180,9 @@ func (k *table) tell(s Step) (told []string) {
 		if o.Private {
 			line += " (private)"
 		}
+		if o.Again {
+			line += " (again)"
+		}
 		for _, p := range o.Notify {
 			line += " @" + string(p)
 		}

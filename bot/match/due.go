@@ -190,10 +190,6 @@ func (in *Input) remind(d Due) (posts []OutboxPost) {
 			n++
 		}
 	}
-	again := ""
-	if n > 1 {
-		again = AgainMark
-	}
 	var everybody, alone []PersonID
 	for _, p := range in.listening(m, in.Position) {
 		switch mine := in.remindersOf(p, m, in.Position, r); {
@@ -206,8 +202,8 @@ func (in *Input) remind(d Due) (posts []OutboxPost) {
 	}
 	post := func(kind string, who []PersonID) {
 		if len(who) > 0 {
-			posts = append(posts, OutboxPost{ID: fmt.Sprintf("%s-%d-%s-%d%s", m.ID, m.Seq, kind, d.At.UnixMilli(), again), Game: m.ID, Where: m.Where,
-				Kind: Status, Seq: m.Seq, Notify: who, Private: kind == "direct"})
+			posts = append(posts, OutboxPost{ID: fmt.Sprintf("%s-%d-%s-%d", m.ID, m.Seq, kind, d.At.UnixMilli()), Game: m.ID, Where: m.Where,
+				Kind: Status, Seq: m.Seq, Notify: who, Private: kind == "direct", Again: n > 1})
 		}
 	}
 	post("remind", everybody)
@@ -277,9 +273,6 @@ func (in *Input) made(due time.Time) time.Time {
 	}
 	return due
 }
-
-// AgainMark ends the id of a reminder that replaces an earlier one of the same turn.
-const AgainMark = "-again"
 
 // flag ends the match if the flag of the player to move has fallen, and reports
 // whether it has.

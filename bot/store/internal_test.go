@@ -35,7 +35,7 @@ func TestWrittenFormsStay(t *testing.T) {
 	room := match.RoomSettings{Rules: "aga", Size: "13x13", Clock: "3d", Undo: -1, Opens: "moderators", Theme: "dark", Layout: "portrait", Coords: "none", Lang: "ja"}
 	message := outbox.Message{To: []string{"Ada"}, Controls: asking.Controls,
 		File: &outbox.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")}}
-	body := storedBody{Texts: reply.Texts, Notify: []match.PersonID{"p1"}, Reply: "route"}
+	body := storedBody{Texts: reply.Texts, Notify: []match.PersonID{"p1"}, Reply: "route", Again: true}
 	for _, c := range []struct {
 		text  string
 		value any
@@ -69,7 +69,7 @@ func TestWrittenFormsStay(t *testing.T) {
 		{``, outbox.Message{},
 			func() (string, error) { return encodeExtra(outbox.Message{}) },
 			func(s string) (any, error) { var m outbox.Message; err := decodeExtra(s, &m); return m, err }},
-		{`{"texts":[{"k":"started","a":[{"p":"p1"}]}],"notify":["p1"],"reply":"route"}`, body,
+		{`{"texts":[{"k":"started","a":[{"p":"p1"}]}],"notify":["p1"],"reply":"route","again":true}`, body,
 			func() (string, error) { return encode(body) },
 			func(s string) (any, error) { var b storedBody; err := decode(s, &b); return b, err }},
 	} {
@@ -474,7 +474,7 @@ func explain(t *testing.T, s *Store, query string, args ...any) string {
 }
 
 // Up to the fifteenth version a process claimed the posts that it sent: one that may have
-// been sent is looked for.
+// been sent is looked for. A reminder that replaces another said so with its id.
 func TestFifteenthVersionIsBroughtUp(t *testing.T) {
 	s := broughtUp(t, 15, `
 		INSERT INTO post (id, game, platform, channel, thread, n, kind, seq, private, body, state, due, attempt, receipt, why) VALUES
@@ -482,15 +482,19 @@ func TestFifteenthVersionIsBroughtUp(t *testing.T) {
 			('claimed', 'g', 'web', 'c', '', 2, 'show', 2, 0, '{"texts":[{"k":"to move"}]}', 'waiting', 1700000030000, 1, '', 'clean'),
 			('fresh', 'g', 'web', 'c', '', 3, 'show', 3, 0, '{}', 'waiting', 1700000001000, 0, '', ''),
 			('twice', 'h', 'web', 'c', '', 1, 'notice', 1, 0, '{}', 'waiting', 1700000040000, 2, '', ''),
+			('k-1-remind-5-again', 'k', 'web', 'c', '', 1, 'status', 1, 0, '{}', 'waiting', 1700000001000, 0, '', ''),
 			('unsent', 'i', 'web', 'c', '', 1, 'notice', 1, 0, '{}', 'waiting', 1700000050000, 1, '', 'unsent'),
 			('parked', 'j', 'web', 'd', '', 1, 'notice', 1, 0, '{}', 'parked', 1700000001000, 2, '', 'gone');`)
 	posts, err := s.Waiting(t.Context())
 	must(t, err)
 	want := map[string]string{"claimed": "attempt 1, tried true, due 0", "fresh": "attempt 0, tried false, due 1700000001000",
-		"twice": "attempt 2, tried true, due 0", "unsent": "attempt 1, tried false, due 0"}
+		"twice": "attempt 2, tried true, due 0", "unsent": "attempt 1, tried false, due 0", "k-1-remind-5-again": "attempt 0, tried false, due 1700000001000 again"}
 	got := map[string]string{}
 	for _, p := range posts {
 		got[p.ID] = fmt.Sprintf("attempt %d, tried %v, due %d", p.Attempt, p.Tried, p.Due.UnixMilli())
+		if p.Again {
+			got[p.ID] += " again"
+		}
 	}
 	wants(t, "posts", want, got, nil)
 	some, err := s.Unpark(t.Context(), match.Room{Platform: "web", Channel: "d"}, time.UnixMilli(1700000000000).Add(time.Hour), false)

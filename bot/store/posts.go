@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -24,7 +25,7 @@ import (
 // putPost stores a post. It sets its N, and Tried if no other post of its lane waits, or
 // only those that the same asker shows (after).
 func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at time.Time, after bool) error {
-	body, err := encode(storedBody{Texts: p.Texts, Notify: p.Notify, Reply: p.Reply})
+	body, err := encode(storedBody{Texts: p.Texts, Notify: p.Notify, Reply: p.Reply, Again: p.Again})
 	if err != nil {
 		return err
 	}
@@ -62,6 +63,7 @@ func (s *Store) Waiting(ctx context.Context) (_ []match.OutboxPost, err error) {
 			return p, fmt.Errorf("post %s: %w", p.ID, err)
 		}
 		p.Texts, p.Notify, p.Reply, p.Due = body.Texts, body.Notify, body.Reply, moment(due)
+		p.Again = body.Again || strings.HasSuffix(p.ID, "-again") // earlier versions said it with the id
 		return p, nil
 	}, `
 		SELECT id, game, platform, channel, thread, n, kind, seq, private, body, attempt, due, tried FROM post

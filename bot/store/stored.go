@@ -121,6 +121,7 @@ type storedBody struct {
 	Texts  []bot.Text       `json:"texts,omitempty"`
 	Notify []match.PersonID `json:"notify,omitempty"`
 	Reply  string           `json:"reply,omitempty"`
+	Again  bool             `json:"again,omitempty"`
 }
 
 // storedPreferences are a person's settings. The person has a column of its own.
