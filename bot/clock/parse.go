@@ -304,66 +304,60 @@ func ZoneName(s string) (string, bool) {
 // asked for it.
 func (c Control) Check() error {
 	want := Control{Kind: c.Kind, Main: c.Main, Weekends: c.Weekends, Night: c.Night, Zone: c.Zone, Vacation: c.Vacation, Claim: c.Claim}
-	least := minTime
+	least, shortest := minTime, minTime
 	switch c.Kind {
 	case None:
-		want = Control{}
-		if c != want {
+		if c != (Control{}) {
 			return text.Error("clock.none")
 		}
 		return nil
 	case PerTurn, Absolute:
 	case Fischer:
-		want.Increment, want.Cap = c.Increment, c.Cap
-		if c.Cap < c.Main || c.Cap < c.Increment {
-			return text.Error("clock.cap", durationText(c.Cap), durationText(max(c.Main, c.Increment)))
-		}
+		want.Increment, want.Cap, shortest = c.Increment, c.Cap, c.Increment
 	case ByoYomi:
-		want.Periods, want.Period, least = c.Periods, c.Period, 0
-		if c.Periods < 1 || c.Periods > maxPeriods {
-			return text.Error("clock.bad.periods", strconv.Itoa(c.Periods), strconv.Itoa(maxPeriods))
-		}
+		want.Periods, want.Period, least, shortest = c.Periods, c.Period, 0, c.Period
 	case Canadian:
-		want.Stones, want.Period, least = c.Stones, c.Period, 0
-		if c.Stones < 1 || c.Stones > maxStones {
-			return text.Error("clock.stones", strconv.Itoa(c.Stones), strconv.Itoa(maxStones))
-		}
+		want.Stones, want.Period, least, shortest = c.Stones, c.Period, 0, c.Period
 	default:
 		return text.Error("clock.unknown", text.Shorten(string(c.Kind)))
 	}
-	if c != want {
-		return text.Error("clock.fields", string(c.Kind))
+	type mistake struct {
+		made bool
+		says error
+	}
+	mistakes := []mistake{
+		{c.Kind == Fischer && c.Cap < max(c.Main, c.Increment), text.Error("clock.cap", durationText(c.Cap), durationText(max(c.Main, c.Increment)))},
+		{c.Kind == ByoYomi && outside(c.Periods, 1, maxPeriods), text.Error("clock.bad.periods", strconv.Itoa(c.Periods), strconv.Itoa(maxPeriods))},
+		{c.Kind == Canadian && outside(c.Stones, 1, maxStones), text.Error("clock.stones", strconv.Itoa(c.Stones), strconv.Itoa(maxStones))},
+		{c != want, text.Error("clock.fields", string(c.Kind))},
 	}
 	for _, d := range []struct{ is, min, max time.Duration }{
 		{c.Main, least, maxTime}, {want.Increment, 0, maxTime}, {want.Cap, 0, maxTime}, {want.Period, 0, maxPeriod},
 	} {
-		switch {
-		case d.is < d.min:
-			return text.Error("clock.short", lengthText(d.min))
-		case d.is > d.max:
-			return text.Error("clock.far", lengthText(d.is), lengthText(d.max))
-		case d.is%time.Minute != 0:
-			return text.Error("clock.whole")
-		}
-	}
-	if (c.Kind == Fischer && c.Increment < minTime) || (least == 0 && c.Period < minTime) {
-		return text.Error("clock.short", lengthText(minTime))
+		mistakes = append(mistakes,
+			mistake{d.is < d.min, text.Error("clock.short", lengthText(d.min))},
+			mistake{d.is > d.max, text.Error("clock.far", lengthText(d.is), lengthText(d.max))},
+			mistake{d.is%time.Minute != 0, text.Error("clock.whole")})
 	}
 	n := c.Night
-	if n.From < 0 || n.From >= minutesADay || n.To < 0 || n.To >= minutesADay || n != (Hours{}) && n.From == n.To {
-		return text.Error("clock.bad.hours", n.String())
-	}
-	if n.length() > maxNight {
-		return text.Error("clock.night", n.String(), strconv.Itoa(maxNight/60))
-	}
-	if c.Vacation < 0 || c.Vacation > maxVacation {
-		return text.Error("clock.vacation", strconv.Itoa(c.Vacation), strconv.Itoa(maxVacation))
-	}
-	if zone, ok := ZoneName(c.Zone); c.Zone != "" && (!ok || zone != c.Zone || !strings.Contains(zone, "/")) {
-		return text.Error("clock.zone", text.Shorten(c.Zone))
+	sameEnds := n != (Hours{}) && n.From == n.To
+	zone, known := ZoneName(c.Zone)
+	place := known && zone == c.Zone && strings.Contains(zone, "/")
+	mistakes = append(mistakes,
+		mistake{shortest < minTime, text.Error("clock.short", lengthText(minTime))},
+		mistake{outside(n.From, 0, minutesADay-1) || outside(n.To, 0, minutesADay-1) || sameEnds, text.Error("clock.bad.hours", n.String())},
+		mistake{n.length() > maxNight, text.Error("clock.night", n.String(), strconv.Itoa(maxNight/60))},
+		mistake{outside(c.Vacation, 0, maxVacation), text.Error("clock.vacation", strconv.Itoa(c.Vacation), strconv.Itoa(maxVacation))},
+		mistake{c.Zone != "" && !place, text.Error("clock.zone", text.Shorten(c.Zone))})
+	for _, m := range mistakes {
+		if m.made {
+			return m.says
+		}
 	}
 	return nil
 }
+
+func outside(n, least, most int) bool { return n < least || n > most }
 
 // String writes a time control as Parse reads it.
 func (c Control) String() string {

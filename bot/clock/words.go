@@ -81,25 +81,27 @@ func (r Reading) Until(c Control) (says text.Message, plain bool) {
 
 // text is Text with amounts of time worded by amount.
 func (l Left) text(c Control, amount func(time.Duration) text.Message) text.Message {
+	periods, stones := text.Say("clock.periods", l.Periods), text.Say("clock.turns", l.Stones)
+	inPeriods := l.Main == 0
 	switch {
 	case c.Kind == None:
 		return text.Say("clock.words.none")
-	case l.Turn > 0 && l.Main == 0 && c.Kind == ByoYomi && l.Periods == 1:
-		return text.Say("clock.left.last", amount(l.Period))
-	case l.Turn > 0 && l.Main == 0 && c.Kind == ByoYomi:
-		return text.Say("clock.left.period", amount(l.Period), text.Say("clock.more", l.Periods-1), lengthText(c.Period))
-	case l.Turn > 0 && c.Kind == ByoYomi:
-		return text.Say("clock.left.byoyomi", amount(l.Main), text.Say("clock.periods", l.Periods), lengthText(c.Period))
-	case l.Turn > 0 && l.Main == 0 && c.Kind == Canadian:
-		return text.Say("clock.left.stones", amount(l.Period), text.Say("clock.turns", l.Stones))
-	case l.Turn > 0 && c.Kind == Canadian:
-		return text.Say("clock.left.canadian", amount(l.Main), text.Say("clock.turns", l.Stones), lengthText(l.Period))
-	case l.Turn > 0:
-		return amount(l.Turn)
-	case l.Vacation > 0:
+	case l.Turn <= 0 && l.Vacation > 0:
 		return text.Say("clock.left.vacation", amount(l.Vacation))
+	case l.Turn <= 0:
+		return text.Say("clock.left.nothing")
+	case c.Kind == ByoYomi && inPeriods && l.Periods == 1:
+		return text.Say("clock.left.last", amount(l.Period))
+	case c.Kind == ByoYomi && inPeriods:
+		return text.Say("clock.left.period", amount(l.Period), text.Say("clock.more", l.Periods-1), lengthText(c.Period))
+	case c.Kind == ByoYomi:
+		return text.Say("clock.left.byoyomi", amount(l.Main), periods, lengthText(c.Period))
+	case c.Kind == Canadian && inPeriods:
+		return text.Say("clock.left.stones", amount(l.Period), stones)
+	case c.Kind == Canadian:
+		return text.Say("clock.left.canadian", amount(l.Main), stones, lengthText(l.Period))
 	}
-	return text.Say("clock.left.nothing")
+	return amount(l.Turn)
 }
 
 // LeftText says an amount of time with its two largest units: "2 days 3 hours".
