@@ -39,16 +39,17 @@ func decode(data []byte) (text []byte, from encoding.Encoding, assumed rules.Say
 		return valid(rest), nil, rules.Saying{}
 	}
 	named, name := declared(data)
+	other := named != nil && named != textunicode.UTF8
 	if utf8.Valid(data) {
 		if name != "" && named != textunicode.UTF8 {
 			assumed = says("the record names the encoding {0}, but it is UTF-8", cut(name, 20))
 		}
 		return data, nil, assumed
 	}
-	if wrong, right := broken(data); right > 2*wrong && (named == nil || named == textunicode.UTF8) {
+	if wrong, right := broken(data); right > 2*wrong && !other {
 		return valid(data), nil, says("the record is UTF-8 in which some characters are cut in two")
 	}
-	if named != nil && named != textunicode.UTF8 {
+	if other {
 		text = decoded(nil, data, named)
 		// UTF-16 without its mark makes some character of any two bytes.
 		if !bytes.ContainsRune(text, utf8.RuneError) && bytes.IndexByte(text, '(') >= 0 {
@@ -224,6 +225,9 @@ type look struct {
 	name     string
 	encoding encoding.Encoding
 	common   string // characters that records have often: of names, ranks, results, dates
+	// The characters of daily life, the first level of the encoding: their first byte is one of
+	// these two or between them, their second one this or more.
+	from, to, second byte
 }
 
 const (
@@ -239,20 +243,20 @@ const (
 
 // looks are tried in this order; of those that fit equally well the first is taken.
 var looks = []look{
-	{"Shift_JIS", japanese.ShiftJIS, kanji},
-	{"GB18030", simplifiedchinese.GB18030, hanzi},
-	{"Big5", traditionalchinese.Big5, hanziOld},
-	{"EUC-KR", korean.EUCKR, hangul},
-	{"EUC-JP", japanese.EUCJP, kanji},
+	{"Shift_JIS", japanese.ShiftJIS, kanji, 0x88, 0x97, 0},
+	{"GB18030", simplifiedchinese.GB18030, hanzi, 0xb0, 0xd7, 0xa1},
+	{"Big5", traditionalchinese.Big5, hanziOld, 0xa4, 0xc6, 0},
+	{"EUC-KR", korean.EUCKR, hangul, 0xb0, 0xc8, 0xa1},
+	{"EUC-JP", japanese.EUCJP, kanji, 0xb0, 0xcf, 0},
 }
 
 // cyrillics are the encodings of Russian, in which a letter is a byte.
-var cyrillics = []look{{"Windows-1251", charmap.Windows1251, "оеаинтсрвлк"}, {"KOI8-R", charmap.KOI8R, "оеаинтсрвлк"}}
+var cyrillics = []look{{name: "Windows-1251", encoding: charmap.Windows1251}, {name: "KOI8-R", encoding: charmap.KOI8R}}
 
 // looksLike returns the encoding that a text beyond ASCII looks most like. One of single
 // letters among those of ASCII is Windows-1252.
 func looksLike(sample []byte) look {
-	best, most := look{"Windows-1252", charmap.Windows1252, ""}, western(sample)
+	best, most := look{name: "Windows-1252", encoding: charmap.Windows1252}, western(sample)
 	for _, l := range looks {
 		if fits := l.fits(sample); fits > most {
 			best, most = l, fits
@@ -266,45 +270,28 @@ func looksLike(sample []byte) look {
 	return best
 }
 
+// Words of Russian; of them those that are written as words are: in small letters, perhaps after a
+// capital one, or in capitals; and the usual letters.
+var (
+	cyrillicWords   = regexp.MustCompile(`[А-ЯЁа-яё]+`)
+	cyrillicSpelled = regexp.MustCompile(`^(?:[А-ЯЁа-яё][а-яё]{2,}|[А-ЯЁ]{3,})$`)
+	cyrillicUsual   = regexp.MustCompile(`(?i)[оеаинтсрвлк]`)
+)
+
 // cyrillic returns how much text looks like Russian, from 0 to 1: which share of the letters
-// beyond ASCII are in words of small letters, perhaps after a capital one, or of capitals. Of
-// two encodings that have all of them, the one with the usual letters.
+// beyond ASCII are in words that are written as words are. Of two encodings that have all of
+// them, the one with the usual letters.
 func (l look) cyrillic(sample []byte) float64 {
-	all, score := 0, 0.0
-	var word, capitals, usual int // letters; capital ones; the usual ones
-	var rising bool               // a capital letter after a small one
-	before := ' '
-	latin := func(c rune) bool { return c < utf8.RuneSelf && isLetter(byte(c)) }
-	end := func(next rune) {
-		if word > 2 && !rising && (capitals <= 1 || capitals == word) && !latin(before) && !latin(next) {
-			score += 0.4*float64(word) + 0.4*float64(usual)
+	text := decoded(nil, sample, l.encoding)
+	_, all := broken(text)
+	latin := func(i int) bool { return i >= 0 && i < len(text) && isLetter(text[i]) }
+	score := 0
+	for _, m := range cyrillicWords.FindAllIndex(text, -1) {
+		if word := text[m[0]:m[1]]; cyrillicSpelled.Match(word) && !latin(m[0]-1) && !latin(m[1]) {
+			score += utf8.RuneCount(word) + len(cyrillicUsual.FindAll(word, -1))
 		}
-		word, capitals, rising, usual, before = 0, 0, false, 0, next
 	}
-	for _, c := range string(decoded(nil, sample, l.encoding)) {
-		capital := c >= 'А' && c <= 'Я' || c == 'Ё'
-		switch small := c >= 'а' && c <= 'я' || c == 'ё'; {
-		case small || capital:
-			all++
-			if capital {
-				rising = rising || word > capitals
-				capitals++
-			}
-			word++
-			if strings.ContainsRune(l.common, unicode.ToLower(c)) {
-				usual++
-			}
-			continue
-		case c >= utf8.RuneSelf:
-			all++
-		}
-		end(c)
-	}
-	end(' ')
-	if all == 0 {
-		return 0
-	}
-	return score / float64(all)
+	return 0.4 * float64(score) / float64(max(all, 1))
 }
 
 // sampled returns the part of a record that is looked at: of lines with something beyond
@@ -344,10 +331,7 @@ func (l look) fits(sample []byte) float64 {
 		}
 		all++
 	}
-	if all == 0 {
-		return 0
-	}
-	return max(0, score/float64(all))
+	return max(0, score/float64(max(all, 1)))
 }
 
 // inUse reports whether a character is of the first level of its encoding, which has
@@ -357,18 +341,7 @@ func (l look) inUse(c rune) bool {
 	if err != nil {
 		return false
 	}
-	switch l.name {
-	case "Shift_JIS":
-		return b[0] >= 0x88 && b[0] <= 0x97
-	case "GB18030":
-		return b[0] >= 0xb0 && b[0] <= 0xd7 && b[1] >= 0xa1
-	case "EUC-JP":
-		return b[0] >= 0xb0 && b[0] <= 0xcf
-	case "Big5":
-		return b[0] >= 0xa4 && b[0] <= 0xc6
-	default:
-		return b[0] >= 0xb0 && b[0] <= 0xc8 && b[1] >= 0xa1
-	}
+	return b[0] >= l.from && b[0] <= l.to && b[1] >= l.second
 }
 
 // signs are the quotes, dashes and the like of Windows-1252.
@@ -389,8 +362,5 @@ func western(sample []byte) float64 {
 			alone++
 		}
 	}
-	if high == 0 {
-		return 0
-	}
-	return float64(alone) / float64(high)
+	return float64(alone) / float64(max(high, 1))
 }

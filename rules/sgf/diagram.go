@@ -3,6 +3,7 @@ package sgf
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -22,11 +23,11 @@ var ErrNoDiagram = errors.New("there is no diagram in it")
 // The record has the board, the stones and the turns; its ruleset is left open.
 // Errors are for the person who wrote the diagram.
 func Diagram(text string) (*Record, error) {
-	d := diagram{first: rules.Black}
+	d := diagram{first: rules.Black, signs: "XO.,+" + digits}
 	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' || r == '/' }) {
 		line = strings.TrimSpace(line)
 		if rest, ok := strings.CutPrefix(line, "$$"); ok {
-			if d.sensei = true; d.heading(rest) {
+			if d.signs = points + letters + digits; d.heading(rest) {
 				continue
 			}
 			line = strings.TrimSpace(rest)
@@ -44,8 +45,8 @@ type diagram struct {
 	size                     int // named in the heading; 0: not
 	rows                     []string
 	top, bottom, left, right bool
-	begun                    bool // a heading or a row has been read
-	sensei                   bool // a line began with "$$": then points may be marked
+	begun                    bool   // a heading or a row has been read
+	signs                    string // of points: more of them, once a line began with "$$"
 }
 
 // heading reads "$$cB13m5 Title", and reports whether it is one.
@@ -70,7 +71,7 @@ func (d *diagram) heading(s string) bool {
 		case c == 'c', c == 'B':
 		case c == 'W':
 			d.first = rules.White
-		case c >= '0' && c <= '9':
+		case isDigit(c):
 			d.size = min(10*d.size+int(c-'0'), 100) // no board has so many lines
 		case c == 'm': // the number of the first move: turns are numbered from 1 here
 			return d.start()
@@ -109,14 +110,9 @@ func (d *diagram) row(line string) error {
 	if s, ok := strings.CutSuffix(line, "|"); ok {
 		d.right, line = true, s
 	}
-	row := strings.Map(func(r rune) rune {
-		if r == ' ' || r == '\t' {
-			return -1
-		}
-		return r
-	}, line)
+	row := strings.NewReplacer(" ", "", "\t", "").Replace(line)
 	for _, r := range row {
-		if !d.sensei && !strings.ContainsRune("XO.,+", r) && !(r >= '0' && r <= '9') || !strings.ContainsRune(points, r) && !(r >= 'a' && r <= 'z') && !(r >= '0' && r <= '9') {
+		if !strings.ContainsRune(d.signs, r) {
 			return fmt.Errorf("a diagram has no “%c”: X is a black stone, O a white one, . an empty point", r)
 		}
 	}
@@ -134,18 +130,17 @@ const (
 	whiteStones = "OW@QP"
 	emptyPoints = ".,CSTM*_?+"
 	points      = blackStones + whiteStones + emptyPoints
+	letters     = "abcdefghijklmnopqrstuvwxyz"
+	digits     = "1234567890" // of turns, in their order
 )
 
 func (d *diagram) record() (*Record, error) {
 	if len(d.rows) == 0 {
 		return nil, ErrNoDiagram
 	}
-	columns := 0
-	for _, row := range d.rows {
-		columns = max(columns, len(row))
-	}
+	columns := len(slices.MaxFunc(d.rows, func(a, b string) int { return len(a) - len(b) }))
 	size := d.size
-	if size == 0 && (d.top || d.bottom || d.left || d.right) {
+	if edges := d.top || d.bottom || d.left || d.right; size == 0 && edges {
 		size = 19
 	}
 	w, left := span(columns, size, d.left, d.right)
@@ -154,38 +149,31 @@ func (d *diagram) record() (*Record, error) {
 		return nil, fmt.Errorf("a board has 1 to %d lines a side", rules.MaxLines)
 	}
 	rec := &Record{Setup: rules.Setup{W: w, H: h}}
-	var moves [11]*rules.Point
+	var moves [len(digits)]*rules.Point
 	for y, row := range d.rows {
 		for x, r := range row {
 			p := rules.Point{X: int8(left + x), Y: int8(h - 1 - top - y)}
-			switch {
+			switch n := strings.IndexRune(digits, r); {
 			case strings.ContainsRune(blackStones, r):
 				rec.Setup.Black = append(rec.Setup.Black, p)
 			case strings.ContainsRune(whiteStones, r):
 				rec.Setup.White = append(rec.Setup.White, p)
-			case r >= '0' && r <= '9':
-				n := int(r - '0')
-				if n == 0 {
-					n = 10
-				}
-				if moves[n] != nil {
-					return nil, fmt.Errorf("the diagram has two moves %d", n)
-				}
+			case n >= 0 && moves[n] != nil:
+				return nil, fmt.Errorf("the diagram has two moves %d", n+1)
+			case n >= 0:
 				moves[n] = &p
 			}
 		}
 	}
 	rec.Setup.First = d.first
-	by, missing := d.first, 0
-	for n := 1; n < len(moves); n++ {
+	by := d.first
+	for n, at := range moves {
 		switch {
-		case moves[n] == nil && missing == 0:
-			missing = n
-		case moves[n] == nil:
-		case missing > 0:
-			return nil, fmt.Errorf("the diagram has a move %d and no move %d", n, missing)
+		case at == nil:
+		case len(rec.Turns) < n:
+			return nil, fmt.Errorf("the diagram has a move %d and no move %d", n+1, len(rec.Turns)+1)
 		default:
-			rec.Turns = append(rec.Turns, Turn{Turn: rules.Turn{Kind: rules.Place, By: by, At: *moves[n]}})
+			rec.Turns = append(rec.Turns, Turn{Turn: rules.Turn{Kind: rules.Place, By: by, At: *at}})
 			by = by.Opponent()
 		}
 	}

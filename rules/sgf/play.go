@@ -166,21 +166,16 @@ func (rec *Record) marked(g *rules.Game) (e Ending, marked bool) {
 		return e, false
 	}
 	b := g.Board()
-	filled := map[rules.Color]*rules.Board{}
-	for _, c := range []rules.Color{rules.Black, rules.White} {
-		f := b
-		for _, p := range b.Points() {
-			if b.At(p) == rules.None && rec.territory.At(p) == c {
-				f.Put(p, c)
-			}
+	filled := [3]rules.Board{rules.Black: b, rules.White: b} // with a player's marks as stones
+	for _, p := range b.Points() {
+		if c := rec.territory.At(p); b.At(p) == rules.None {
+			filled[c].Put(p, c)
 		}
-		filled[c] = &f
 	}
 	for _, p := range b.Points() {
-		if c := b.At(p); c != rules.None {
-			if other := c.Opponent(); rec.territory.At(p) == other || filled[other].Liberties(p) == 0 {
-				e.Dead = append(e.Dead, p)
-			}
+		c := b.At(p)
+		if other := c.Opponent(); c != rules.None && (rec.territory.At(p) == other || filled[other].Liberties(p) == 0) {
+			e.Dead = append(e.Dead, p)
 		}
 	}
 	e.Accepted = true

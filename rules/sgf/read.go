@@ -125,18 +125,10 @@ func (rd *reader) read() error {
 	rd.rec.ours = strings.HasPrefix(rd.info("AP"), "Halfpoint")
 	rd.siteHeaders()
 	rd.contradictions()
-	s := &rd.rec.Setup
-	s.W, s.H = 19, 19
-	if sz := rd.info("SZ"); sz != "" {
-		rd.rec.HasSize = true
-		var err error
-		if s.W, s.H, err = size(sz); err != nil {
-			return err
-		}
-	} else if rd.has("SZ") {
-		rd.repair(0, says("SZ[] names no size: the board is read as {0}×{1}", s.W, s.H))
+	if err := rd.size(); err != nil {
+		return err
 	}
-	rd.board, _ = rules.NewBoard(s.W, s.H)
+	s := &rd.rec.Setup
 	rd.rec.RU = rd.info("RU")
 	named, _ := rd.rec.known()
 	for _, odd := range named.odd {
@@ -175,6 +167,20 @@ func (rd *reader) read() error {
 		rd.rec.takeButton()
 	}
 	return nil
+}
+
+// size reads SZ and lays out the board.
+func (rd *reader) size() (err error) {
+	s := &rd.rec.Setup
+	s.W, s.H = 19, 19
+	if sz := rd.info("SZ"); sz != "" {
+		rd.rec.HasSize = true
+		s.W, s.H, err = size(sz)
+	} else if rd.has("SZ") {
+		rd.repair(0, says("SZ[] names no size: the board is read as {0}×{1}", s.W, s.H))
+	}
+	rd.board, _ = rules.NewBoard(s.W, s.H)
+	return err
 }
 
 // takeButton reads the first pass as taking the button, as the rules of the record have it.

@@ -179,31 +179,31 @@ func Groups(rows []Row, all bool) []Group {
 	}
 	for i, row := range rows {
 		switch {
-		case i == lead && !all:
 		case all:
 			out = append(out, Group{Row: row})
+		case i == lead:
 		case row.counted():
-			j := slices.IndexFunc(out, func(g Group) bool {
+			out = join(out, row, func(g Group) bool {
 				return g.Row.margin() == row.margin() && g.Row.Komi == row.Komi && (g.Row.Rules == rows[lead].Rules || g.sharesReasons(row))
 			})
-			if j < 0 {
-				out = append(out, Group{Row: row})
-				break
-			}
-			out[j].Same = append(out[j].Same, row)
 		case row.Err != rules.ErrNoCount:
-			j := slices.IndexFunc(broken, func(g Group) bool { return g.Row.Err.Error() == row.Err.Error() })
-			if j < 0 {
-				broken = append(broken, Group{Row: row})
-				break
-			}
-			broken[j].Same = append(broken[j].Same, row)
+			broken = join(broken, row, func(g Group) bool { return g.Row.Err.Error() == row.Err.Error() })
 		}
 	}
 	if !all && len(out) > 0 {
 		slices.SortStableFunc(out[1:], func(a, b Group) int { return int(b.Row.margin() - a.Row.margin()) })
 	}
 	return append(out, broken...)
+}
+
+// join adds a row to the first of some groups that fits, or as a group of its own.
+func join(groups []Group, row Row, fits func(Group) bool) []Group {
+	i := slices.IndexFunc(groups, fits)
+	if i < 0 {
+		return append(groups, Group{Row: row})
+	}
+	groups[i].Same = append(groups[i].Same, row)
+	return groups
 }
 
 func (row Row) counted() bool { return row.Err == nil && row.Game.Score() != nil }

@@ -109,45 +109,34 @@ func (rec *Record) Differences(g *rules.Game) (out []rules.Saying) {
 	if !sameRules(read.like, r) {
 		return nil
 	}
-	add := func(text string, args ...any) { out = append(out, says(text, args...)) }
 	if rec.marksOff != nil {
-		add("the record marks {0} otherwise than {1} counts: the komi of {2} makes up for that", rules.Names(rec.marksOff), r.Name, g.Setup().Komi)
-	}
-	if read.says == nil {
-		return out
+		out = append(out, says("the record marks {0} otherwise than {1} counts: the komi of {2} makes up for that", rules.Names(rec.marksOff), r.Name, g.Setup().Komi))
 	}
 	f, territory := read.says, read.says[score] == "TERRITORY"
-	switch {
-	case f[ko] == "ING":
-		add("the record's rules have Ing's rules of ko, which {0} does not know", r.Name)
-	case f[ko] == "SPIGHT":
-		add("by the record's rules a pass lifts the bans of repetition, in {0} it does not", r.Name)
-	case f[ko] != "" && f[ko] != repetition(r):
-		add("the record's rules have {0}, {1} has {2}", repetitions[f[ko]], r.Name, repetitions[repetition(r)])
-	}
-	switch allows := suicidal(r); {
-	case f[suicide] == "1" && !allows:
-		add("the record's rules allow suicide, {0} does not", r.Name)
-	case f[suicide] == "0" && allows:
-		add("{0} allows suicide, the record's rules do not", r.Name)
-	}
-	switch {
-	case f[tax] == "ALL":
-		add("by the record's rules each living group pays two points, in {0} it does not", r.Name)
-	case f[tax] == "SEKI" && !territory:
-		add("by the record's rules points that are surrounded in seki do not count, in {0} they do", r.Name)
-	case f[tax] == "NONE" && territory && len(g.Seki()) > 0:
-		add("by the record's rules points that are surrounded in seki count, in {0} they do not", r.Name)
-	}
-	if f[friendly] == "0" && !territory && len(g.Dead()) > 0 && rec.deadBy == ByPlayouts {
-		add("by the record's rules stones that are not captured are mostly alive, here those that look dead are taken off")
-	}
-	if n, by, like := rec.bonus(read); by != like {
-		add("by the record's rules White gets {0} for {1} handicap stones, in {2} {3}: the komi of {4} makes up for that",
-			rules.Points(by)*rules.One, n, r.Name, rules.Points(like)*rules.One, g.Setup().Komi)
-	}
-	if f[button] == "1" && territory {
-		add("by the record's rules the first pass gains half a point, in {0} it does not: the komi of {1} makes up for that", r.Name, g.Setup().Komi)
+	has, allows := repetition(r), suicidal(r)
+	n, by, like := rec.bonus(read)
+	for _, d := range []struct {
+		field, value string // what the record's rules say
+		differs      bool
+		saying       rules.Saying
+	}{
+		{ko, "ING", true, says("the record's rules have Ing's rules of ko, which {0} does not know", r.Name)},
+		{ko, "SPIGHT", true, says("by the record's rules a pass lifts the bans of repetition, in {0} it does not", r.Name)},
+		{ko, f[ko], repetitions[f[ko]] != "" && f[ko] != has, says("the record's rules have {0}, {1} has {2}", repetitions[f[ko]], r.Name, repetitions[has])},
+		{suicide, "1", !allows, says("the record's rules allow suicide, {0} does not", r.Name)},
+		{suicide, "0", allows, says("{0} allows suicide, the record's rules do not", r.Name)},
+		{tax, "ALL", true, says("by the record's rules each living group pays two points, in {0} it does not", r.Name)},
+		{tax, "SEKI", !territory, says("by the record's rules points that are surrounded in seki do not count, in {0} they do", r.Name)},
+		{tax, "NONE", territory && len(g.Seki()) > 0, says("by the record's rules points that are surrounded in seki count, in {0} they do not", r.Name)},
+		{friendly, "0", !territory && len(g.Dead()) > 0 && rec.deadBy == ByPlayouts,
+			says("by the record's rules stones that are not captured are mostly alive, here those that look dead are taken off")},
+		{bonus, f[bonus], by != like, says("by the record's rules White gets {0} for {1} handicap stones, in {2} {3}: the komi of {4} makes up for that",
+			rules.Points(by)*rules.One, n, r.Name, rules.Points(like)*rules.One, g.Setup().Komi)},
+		{button, "1", territory, says("by the record's rules the first pass gains half a point, in {0} it does not: the komi of {1} makes up for that", r.Name, g.Setup().Komi)},
+	} {
+		if f[d.field] == d.value && d.differs {
+			out = append(out, d.saying)
+		}
 	}
 	return out
 }
@@ -159,12 +148,8 @@ func (rec *Record) madeUp(r *rules.Ruleset) (komi rules.Points) {
 	if !sameRules(read.like, r) {
 		return 0
 	}
-	komi = rec.marksKomi
-	if read.says == nil {
-		return komi
-	}
 	_, by, like := rec.bonus(read)
-	komi += rules.Points(by-like) * rules.One
+	komi = rec.marksKomi + rules.Points(by-like)*rules.One
 	if read.says[button] == "1" && read.says[score] == "TERRITORY" {
 		komi += map[rules.Color]rules.Points{rules.Black: -rules.Half, rules.White: rules.Half}[rec.firstToPass()]
 	}
@@ -182,16 +167,9 @@ func (rec *Record) bonus(read namedRules) (n, by, like int) {
 	if n == 0 && read.says[friendly] != "" && len(s.White) == 0 {
 		n = len(s.Black) // KataGo does not ask HA
 	}
-	if by = like; n < 2 {
-		return n, by, like
-	}
-	switch read.says[bonus] {
-	case "0":
-		by = 0
-	case "N-1":
-		by = n - 1
-	case "N":
-		by = n
+	by = like
+	if said, ok := map[string]int{"0": 0, "N-1": n - 1, "N": n}[read.says[bonus]]; ok && n >= 2 {
+		by = said
 	}
 	return n, by, like
 }

@@ -198,29 +198,24 @@ func (rec *Record) proposed(g *rules.Game, closely bool) (end *rules.Game, dead 
 	if fits {
 		return end, nil, alone(nil)
 	}
-	if told {
-		switch end, fits := try(seen, nil); {
-		case fits:
-			return end, seen, alone(seen)
-		case !closely, end != nil && rec.usualKomi(end):
-			return end, seen, ByPlayouts
-		}
+	switch end, fits := try(seen, nil); {
+	case fits:
+		return end, seen, alone(seen)
+	case told && (!closely || end != nil && rec.usualKomi(end)):
+		return end, seen, ByPlayouts
 	}
 	j := closer()
 	judged := chains(b, j.Dead)
-	if told {
-		if end, fits := try(judged, nil); fits {
-			return end, judged, ByPlayouts
-		}
-		for _, p := range slices.Concat(chains(b, j.Unsettled), judged) {
-			if end, fits := try(toggled(judged, p), nil); fits {
-				return end, toggled(judged, p), ByResult
-			}
-		}
-		for _, p := range seen {
-			if end, fits := try(toggled(seen, p), nil); fits {
-				return end, toggled(seen, p), ByResult
-			}
+	likely := [][]rules.Point{judged}
+	for _, p := range slices.Concat(chains(b, j.Unsettled), judged) {
+		likely = append(likely, toggled(judged, p))
+	}
+	for _, p := range seen {
+		likely = append(likely, toggled(seen, p))
+	}
+	for i, dead := range likely {
+		if end, fits := try(dead, nil); fits {
+			return end, dead, map[bool]string{true: ByPlayouts, false: ByResult}[i == 0]
 		}
 	}
 	end, _ = try(judged, rec.inSeki(chains(b, j.Seki)))
@@ -337,37 +332,32 @@ func (rec *Record) usualKomi(g *rules.Game) bool {
 func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 	r, s, got := g.Rules(), g.Setup(), g.Score().Margin()
 	s.Komi = rec.ownKomi(g)
-	off := max(got-want, want-got)
-	if moves, short := rec.cutShort(); short {
-		return fmt.Sprintf("it stops at move %d of %d", rec.Moves(), moves)
-	}
-	if want == -got {
-		return "it names the other player as the winner"
-	}
-	if 2*want == got && sameRules(r, &rules.AGA) {
-		return "it comes out if it is meant in stones, of two points each"
-	}
-	if ps, more := rec.unmarked(g); rec.marksOff == nil && want == got+more {
-		return "the record does not mark " + rules.Names(ps) + " as territory"
-	}
-	komi := rec.komiOf(g)
+	off, komi := max(got-want, want-got), rec.komiOf(g)
+	moves, short := rec.cutShort()
+	unmarked, more := rec.unmarked(g)
+	usualKomi := rec.usualKomi(g)
 	withKomi := fmt.Sprintf("with a komi of %v it comes out", komi)
 	missing := "a turn within territory that the record leaves out"
 	if counting(r, rules.CountStones.Name, rules.CountPassStones.Name) {
 		missing = "a last dame, or a pass that the record leaves out"
 	}
-	if rec.usualKomi(g) {
-		switch {
-		case off == rules.One && rec.HasKomi:
-			return fmt.Sprintf("%s would explain it, and so would a komi of %v", missing, komi)
-		case s.Komi == 0:
-			return fmt.Sprintf("with a komi of %v, which the record seems to leave out, it comes out", komi)
-		}
-		return withKomi
-	}
 	n := rules.Points(s.Handicap) * rules.One
-	if n > 0 && slices.Contains([]rules.Points{n, n - rules.One, rules.One}, off) {
-		return "it counts other points for the handicap"
+	for _, it := range []struct {
+		explains bool
+		why      string
+	}{
+		{short, fmt.Sprintf("it stops at move %d of %d", rec.Moves(), moves)},
+		{want == -got, "it names the other player as the winner"},
+		{2*want == got && sameRules(r, &rules.AGA), "it comes out if it is meant in stones, of two points each"},
+		{rec.marksOff == nil && want == got+more, "the record does not mark " + rules.Names(unmarked) + " as territory"},
+		{usualKomi && off == rules.One && rec.HasKomi, fmt.Sprintf("%s would explain it, and so would a komi of %v", missing, komi)},
+		{usualKomi && s.Komi == 0, fmt.Sprintf("with a komi of %v, which the record seems to leave out, it comes out", komi)},
+		{usualKomi, withKomi},
+		{n > 0 && slices.Contains([]rules.Points{n, n - rules.One, rules.One}, off), "it counts other points for the handicap"},
+	} {
+		if it.explains {
+			return it.why
+		}
 	}
 	dead, seki := g.Dead(), g.Seki()
 	own, _, _ := rec.Ruleset()

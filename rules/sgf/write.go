@@ -142,25 +142,27 @@ func (w *writer) turn(t rules.Turn, resumed bool, h int) {
 func (w *writer) ending(g *rules.Game, resumed bool, said []string) {
 	agreed := g.HasAgreed(rules.Black) && g.HasAgreed(rules.White)
 	var private []string
-	if resumed {
-		private = append(private, "resume")
+	for _, x := range []struct {
+		is   bool
+		word string
+	}{{resumed, "resume"}, {agreed, "accept"}, {g.Result() == "Void", "no-result"}} {
+		if x.is {
+			private = append(private, x.word)
+		}
 	}
-	if agreed {
-		private = append(private, "accept")
+	dead, seki := g.Dead(), g.Seki()
+	if !agreed && g.Phase() != rules.Settling {
+		dead, seki = nil, nil
 	}
-	if g.Result() == "Void" {
-		private = append(private, "no-result")
-	}
-	marked := (agreed || g.Phase() == rules.Settling) && len(g.Dead())+len(g.Seki()) > 0
-	if len(private) == 0 && !marked {
+	if len(private)+len(dead)+len(seki) == 0 {
 		return
 	}
 	w.WriteString("\n;")
-	if marked && len(g.Dead()) > 0 {
-		w.property("XD", rules.Names(g.Dead()))
+	if len(dead) > 0 {
+		w.property("XD", rules.Names(dead))
 	}
-	if marked && len(g.Seki()) > 0 {
-		w.property("XS", rules.Names(g.Seki()))
+	if len(seki) > 0 {
+		w.property("XS", rules.Names(seki))
 	}
 	if len(private) > 0 {
 		w.property("XT", private...)
