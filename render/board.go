@@ -61,20 +61,17 @@ func (l *displayList) boardOf(g *grid, s *Scene) {
 	l.lines(g)
 
 	stamp := func(p rules.Point, sp *sprite) {
-		if s.has(p) && g.view.has(p) {
+		if g.view.has(p) {
 			x, y := g.at(p)
 			l.stamp(x, y, sp)
 		}
 	}
 	each := func(do func(p rules.Point, color rules.Color)) {
 		for y := g.view.To.Y; y >= g.view.From.Y; y-- {
-			row := s.Board[g.h-1-int(y)]
 			for x := g.view.From.X; x <= g.view.To.X; x++ {
-				switch row[x] {
-				case 'X':
-					do(rules.Point{X: x, Y: y}, rules.Black)
-				case 'O':
-					do(rules.Point{X: x, Y: y}, rules.White)
+				p := rules.Point{X: x, Y: y}
+				if color := s.at(p); color != rules.None {
+					do(p, color)
 				}
 			}
 		}
@@ -91,15 +88,9 @@ func (l *displayList) boardOf(g *grid, s *Scene) {
 			stamp(st.At, g.cross[st.Color])
 		}
 	}
-	var owned [rules.MaxLines][rules.MaxLines]bool
-	for _, st := range s.Territory {
-		if s.has(st.At) {
-			owned[st.At.Y][st.At.X] = true
-		}
-	}
 	for _, st := range s.Dead {
 		stamp(st.At, g.ghost[st.Color])
-		if s.has(st.At) && !owned[st.At.Y][st.At.X] {
+		if !slices.ContainsFunc(s.Territory, func(owned Stone) bool { return owned.At == st.At }) {
 			stamp(st.At, g.cross[st.Color])
 		}
 	}
@@ -107,9 +98,7 @@ func (l *displayList) boardOf(g *grid, s *Scene) {
 		stamp(st.At, g.square[st.Color])
 	}
 	for _, p := range s.Seki {
-		if color := s.at(p); color != rules.None {
-			stamp(p, g.ring[color])
-		}
+		stamp(p, g.ring[s.at(p)])
 	}
 	for _, p := range s.Ko {
 		stamp(p, g.ko)
@@ -195,45 +184,32 @@ func (l *displayList) lines(g *grid) {
 }
 
 // stars returns the points that are marked on a board: the corners, and on sides
-// of an odd number of lines, 13 or more, the middles; on smaller ones the
+// of an odd number of lines, 15 or more, the middles; on smaller ones the
 // centre alone.
 func stars(w, h int) []rules.Point {
-	along := func(n int) (at []int, middle bool) {
-		switch {
-		case n < 7:
-			return nil, false
-		case n < 13:
-			at = []int{2, n - 3}
-		default:
-			at = []int{3, n - 4}
-		}
-		return at, n%2 == 1
-	}
 	if w == 1 && h == 1 {
 		return []rules.Point{{}} // or there would be nothing to see
 	}
-	xs, xm := along(w)
-	ys, ym := along(h)
-	if xs == nil || ys == nil {
-		return nil
+	along := func(n int) []int {
+		switch {
+		case n < 7:
+			return nil
+		case n < 13:
+			return []int{2, n - 3}
+		case n < 15 || n%2 == 0:
+			return []int{3, n - 4}
+		}
+		return []int{3, n / 2, n - 4}
 	}
 	var out []rules.Point
-	add := func(x, y int) { out = append(out, rules.Point{X: int8(x), Y: int8(y)}) }
-	for _, x := range xs {
-		for _, y := range ys {
-			add(x, y)
+	for _, x := range along(w) {
+		for _, y := range along(h) {
+			out = append(out, rules.Point{X: int8(x), Y: int8(y)})
 		}
 	}
-	if xm && ym && w >= 9 && h >= 9 {
-		add(w/2, h/2)
-	}
-	if xm && w >= 15 {
-		add(w/2, ys[0])
-		add(w/2, ys[1])
-	}
-	if ym && h >= 15 {
-		add(xs[0], h/2)
-		add(xs[1], h/2)
+	centre := rules.Point{X: int8(w / 2), Y: int8(h / 2)}
+	if w%2 == 1 && h%2 == 1 && min(w, h) >= 9 && !slices.Contains(out, centre) {
+		out = append(out, centre)
 	}
 	return out
 }

@@ -335,11 +335,12 @@ func (s *Scene) setLedger(w *Words, g, before *rules.Game, counted bool) {
 	old := rowsOf(was)
 	first := settled(g) && was != nil && !settled(before) // nobody has counted the board before: it has not changed
 	for _, l := range rowsOf(score) {
-		if !counted && (l.thing == rules.Stone || l.thing == rules.Territory) {
+		board := l.thing == rules.Stone || l.thing == rules.Territory
+		if !counted && board {
 			continue
 		}
 		row := Row{Label: w.Things[l.thing], Black: l.cell(rules.Black), White: l.cell(rules.White)}
-		if was != nil && !(first && (l.thing == rules.Stone || l.thing == rules.Territory)) {
+		if was != nil && !(first && board) {
 			o := find(old, l.thing)
 			row.Black.Delta, row.White.Delta = row.Black.Value-o.points[rules.Black], row.White.Value-o.points[rules.White]
 		}

@@ -3,6 +3,7 @@ package render
 import (
 	"image"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/halfpoint-go/halfpoint/internal/lru"
@@ -87,11 +88,8 @@ func (c *series) draw(s *Scene, o Options) error {
 	}
 	differ(c.old.ops, c.now.ops, func(r image.Rectangle) {
 		r = r.Intersect(c.canvas.bounds())
-		if r.Empty() {
-			return
-		}
-		for y := r.Min.Y / tile; y <= (r.Max.Y-1)/tile; y++ {
-			for x := r.Min.X / tile; x <= (r.Max.X-1)/tile; x++ {
+		for y := r.Min.Y / tile; y*tile < r.Max.Y; y++ {
+			for x := r.Min.X / tile; x*tile < r.Max.X; x++ {
 				c.tiles[y*across+x] = true
 			}
 		}
@@ -105,7 +103,7 @@ func (c *series) draw(s *Scene, o Options) error {
 			x1, y1 := x, y
 			for ; x1 < across && c.tiles[y*across+x1]; x1++ {
 			}
-			for ; y1 < down && all(c.tiles[y1*across+x:y1*across+x1]); y1++ {
+			for ; y1 < down && !slices.Contains(c.tiles[y1*across+x:y1*across+x1], false); y1++ {
 				clear(c.tiles[y1*across+x : y1*across+x1])
 			}
 			part := image.Rect(x*tile, y*tile, x1*tile, y1*tile).Intersect(c.canvas.bounds())
@@ -114,13 +112,4 @@ func (c *series) draw(s *Scene, o Options) error {
 		}
 	}
 	return nil
-}
-
-func all(set []bool) bool {
-	for _, is := range set {
-		if !is {
-			return false
-		}
-	}
-	return true
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -237,7 +238,7 @@ func (s *Scene) view() View {
 // check reports a scene that cannot be drawn.
 func (s *Scene) check() error {
 	w, h := s.Size()
-	if w < 1 || h < 1 || w > rules.MaxLines || h > rules.MaxLines {
+	if min(w, h) < 1 || max(w, h) > rules.MaxLines {
 		return fmt.Errorf("render: a board has 1 to %d lines a side, not %d×%d", rules.MaxLines, w, h)
 	}
 	for _, row := range s.Board {
@@ -248,11 +249,9 @@ func (s *Scene) check() error {
 	if v := s.view(); !s.has(v.From) || !s.has(v.To) || v.From.X > v.To.X || v.From.Y > v.To.Y {
 		return fmt.Errorf("render: a %d×%d board has no part from %v to %v", w, h, v.From, v.To)
 	}
-	for _, stones := range [][]Stone{s.Ghosts, s.Dead, s.Territory, {{Color: s.By}}, {{Color: s.Winner}}} {
-		for _, st := range stones {
-			if st.Color > rules.White {
-				return fmt.Errorf("render: no stone has the colour %d", st.Color)
-			}
+	for _, st := range slices.Concat(s.Ghosts, s.Dead, s.Territory, []Stone{{Color: s.By}, {Color: s.Winner}}) {
+		if st.Color > rules.White {
+			return fmt.Errorf("render: no stone has the colour %d", st.Color)
 		}
 	}
 	for _, m := range s.Marks {

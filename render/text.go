@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -50,24 +51,20 @@ func Text(s Scene) string {
 	}
 	words += w.stopped(margin)
 
-	more := []string{}
-	for _, why := range s.Why {
-		more = append(more, w.stopped(why))
-	}
+	said := slices.Clone(s.Why)
 	if s.Steps > 0 {
-		more = append(more, w.stopped(fmt.Sprintf(w.Step, s.Step, s.Steps)))
+		said = append(said, fmt.Sprintf(w.Step, s.Step, s.Steps))
 	}
 	if len(s.Ko) > 0 {
-		more = append(more, w.stopped(fmt.Sprintf(w.Forbidden, rules.Names(s.Ko))))
+		said = append(said, fmt.Sprintf(w.Forbidden, rules.Names(s.Ko)))
 	}
 	if len(s.Seki) > 0 {
-		more = append(more, w.stopped(fmt.Sprintf(w.InSeki, rules.Names(s.Seki))))
+		said = append(said, fmt.Sprintf(w.InSeki, rules.Names(s.Seki)))
 	}
-	for _, who := range s.Accepted() {
-		more = append(more, w.stopped(who))
-	}
-	for _, n := range append([]string{s.Comment}, s.Notes...) {
-		more = append(more, w.stopped(n))
+	said = append(append(append(said, s.Accepted()...), s.Comment), s.Notes...)
+	more := []string{}
+	for _, sentence := range said {
+		more = append(more, w.stopped(sentence))
 	}
 	more = append(more, s.markText(w)...)
 	for _, r := range s.Rows {
