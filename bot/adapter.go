@@ -139,6 +139,9 @@ func (r Request) moderates(command string) bool {
 	return r.Moderator && !slices.Contains(r.Except, command)
 }
 
+// inServer reports whether the request comes from a server with several channels.
+func (r Request) inServer() bool { return r.Server != "" && r.Server != r.Where.Channel }
+
 // Seats are the two persons who play when nobody else is named: in a local
 // room anyone may take the seat of Black or White.
 type Seats struct {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
@@ -69,7 +70,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 		} else {
 			answer, err = b.change(ctx, r, h, s)
 		}
-		answer.Letters = s.here.letters()
+		answer.Letters = s.here.Letters == "on"
 		if !errors.Is(err, ErrConflict) {
 			return answer, err
 		}
@@ -82,7 +83,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 }
 
 // arrive looks up the person and the room of a request. Since the request came from
-// there, the bot is in that server, and may be able to write in the room again.
+// there, the bot may be able to write in the room again.
 func (b *Bot) arrive(ctx context.Context, r *Request) (localizer, error) {
 	s, err := b.localizer(ctx, *r)
 	if err != nil {
@@ -93,16 +94,7 @@ func (b *Bot) arrive(ctx context.Context, r *Request) (localizer, error) {
 			return localizer{}, err
 		}
 	}
-	if err := b.inThread(ctx, r); err != nil {
-		return localizer{}, err
-	}
-	if r.Server != "" && (s.here.server.ID != r.Server || !s.here.server.Left.IsZero()) {
-		if err := b.meet(ctx, *r); err != nil {
-			return localizer{}, err
-		}
-		return b.localizer(ctx, *r)
-	}
-	return s, nil
+	return s, b.inThread(ctx, r)
 }
 
 // inThread finds the game whose thread a request comes from. A request for a new game
@@ -125,7 +117,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 	if s.answer != nil { // it was asked before
 		return b.inboxAnswer(ctx, *s.answer, r, s)
 	}
-	now, err := b.present(ctx)
+	now, err := b.rooms.Present(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -241,8 +233,8 @@ func (b *Bot) secret(ctx context.Context) ([]byte, error) {
 	if known := b.drawn.Load(); known != nil {
 		return *known, nil
 	}
-	b.absence.Lock()
-	defer b.absence.Unlock()
+	b.drawing.Lock()
+	defer b.drawing.Unlock()
 	mark, err := b.store.Bookmark(ctx, secretMark)
 	if err != nil {
 		return nil, err
@@ -269,7 +261,7 @@ type task struct {
 	req       Request // without an ID if nobody asked, as for timed actions
 	h         handler
 	localizer localizer
-	place     place                          // of the match, or of the request
+	place     rooms.Place                    // of the match, or of the request
 	who       map[match.PersonID]outbox.User // the players and the person asking
 	epoch     int                            // of the cache, when the position was looked up
 	games     int                            // unfinished ones in the room of the request, 2 for more; 0: not known
@@ -278,7 +270,9 @@ type task struct {
 // decide decides what the request changes.
 func (in *task) decide() match.Step {
 	if in.h.prefer != nil {
-		return match.DecideSettings(&in.Input, func(*match.Input) match.Step { return in.h.prefer(in) })
+		return match.DecideSettings(&in.Input, func(*match.Input) match.Step {
+			return in.h.prefer(rooms.Asker{Input: &in.Input, Here: in.place, Server: in.req.inServer(), Manager: in.req.Manager})
+		})
 	}
 	return match.Decide(&in.Input)
 }
@@ -315,15 +309,15 @@ func (b *Bot) prepare(ctx context.Context, in *task) (err error) {
 			return err
 		}
 		if in.place.Room != m.Where.WithoutThread() { // nobody asks, or elsewhere
-			if in.place, err = b.place(ctx, m.Where); err != nil {
+			if in.place, err = b.rooms.Place(ctx, m.Where); err != nil {
 				return err
 			}
 		}
-		in.Left = !in.place.server.Left.IsZero()
+		in.Left = !in.place.Server.Left.IsZero()
 		known = append(known, m.Black, m.White)
 	}
 	in.Room, in.Rulesets = in.place.RoomSettings, b.rulesets
-	if in.Welcome, err = b.welcome(ctx, in); err != nil {
+	if in.Welcome, err = b.rooms.Welcome(ctx, in.place, in.req.Moderator); err != nil {
 		return err
 	}
 	if in.h.opens || in.agreesToRematch() {
@@ -381,7 +375,7 @@ func (b *Bot) commit(ctx context.Context, step *match.Step, in *task, r Request)
 type situation struct {
 	match match.Match
 	pos   *match.Position
-	place place // where the match is played
+	place rooms.Place // where the match is played
 	who   map[match.PersonID]outbox.User
 	at    time.Time
 	games int // unfinished ones in its room before the step, 2 for more; 0: not known
@@ -408,7 +402,7 @@ func (b *Bot) inboxAnswer(ctx context.Context, answer match.Reply, r Request, s 
 
 // reply words a stored answer.
 func (b *Bot) reply(ctx context.Context, r match.Reply, s localizer) (Answer, error) {
-	who, err := b.who(ctx, people(r.Texts)...)
+	who, err := b.rooms.People(ctx, people(r.Texts)...)
 	if err != nil {
 		return Answer{}, err
 	}

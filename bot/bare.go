@@ -102,7 +102,7 @@ func (b *Bot) Here(ctx context.Context, r Request) (lang string, ok bool, err er
 	if ok = r.thread != ""; !ok && k.Person != "" {
 		_, ok, err = b.playedIn(ctx, r, k.Person)
 	}
-	return text.BestLanguage(cmp.Or(k.Prefs.Lang, r.Lang, placeOf(k.Channel).language().Tag)).Tag, ok, err
+	return text.BestLanguage(cmp.Or(k.Prefs.Lang, r.Lang, k.Channel.Place().Language().Tag)).Tag, ok, err
 }
 
 // playedIn returns the game in whose thread something is asked. Where there are no
@@ -122,7 +122,7 @@ func (b *Bot) playedIn(ctx context.Context, r Request, by match.PersonID) (m mat
 			return m, err == nil, err
 		}
 	}
-	ms, err := b.store.Matches(ctx, Query{Where: r.Where, Player: by, States: []match.State{match.Going}, Limit: b.games.look()})
+	ms, err := b.store.Matches(ctx, Query{Where: r.Where, Player: by, States: []match.State{match.Going}, Limit: b.mostGames()})
 	if err != nil || len(ms) == 0 || len(ms) > 1 && !r.Flat {
 		return m, false, err
 	}

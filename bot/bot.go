@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -22,10 +24,10 @@ import (
 type Bot struct {
 	store Store
 	log   *slog.Logger
-	clock *steadyClock
-	now   func() time.Time // clock.now
+	rooms *rooms.Rooms
+	now   func() time.Time // rooms.Now
 	rand  io.Reader        // of a simulation; nil: see newID
-	games GameLimits
+	games match.Limits
 	cache *cache
 
 	estimator *estimator
@@ -36,14 +38,8 @@ type Bot struct {
 
 	rulesets match.Rulesets // besides the catalogue
 
-	serving sync.Mutex               // one look at servers
-	absence sync.Mutex               // one look at the time or change of outages; after serving
-	outages atomic.Pointer[[]Outage] // all that are stored; nil: not read yet
-	before  time.Time                // when the bot last ran before this start; absence
-	drawn   atomic.Pointer[[]byte]   // the secret; nil: not read yet
-	beaten  atomic.Int64             // the last look at the time, in milliseconds of Unix time; 0: none yet
-
-	setRightAt atomic.Int64 // the last look for games of a clock that was ahead, or when the clock was last wrong, in the same unit
+	drawing sync.Mutex             // makes the secret
+	drawn   atomic.Pointer[[]byte] // the secret; nil: not read yet
 }
 
 // Config configures a Bot. The zero value is usable.
@@ -64,8 +60,8 @@ type Config struct {
 	// Rulesets are the custom rulesets that people may choose.
 	Rulesets []*rules.Ruleset
 
-	// Games limits how many games people can open.
-	Games GameLimits
+	// Games limits how many games people can open; zero: as DefaultLimits does.
+	Games match.Limits
 
 	// Shown, if not nil, is called for each board that was shown, with its platform and
 	// the time since the event that it shows. It may be called concurrently.
@@ -91,12 +87,11 @@ func New(store Store, c Config) *Bot {
 			c.Elapsed = func() time.Duration { return time.Since(start) }
 		}
 	}
-	clock := newSteadyClock(c.Now, c.Elapsed)
+	house := rooms.New(store, c.Now, c.Elapsed, c.Log)
 	b := &Bot{
-		cache: newCache(), estimator: newEstimator(), games: c.Games.orDefault(), rulesets: c.Rulesets,
-		store: store, log: c.Log, clock: clock, now: clock.now, rand: c.Rand, stopped: c.Stopped,
+		cache: newCache(), estimator: newEstimator(), games: cmp.Or(c.Games, match.DefaultLimits), rulesets: c.Rulesets,
+		store: store, log: c.Log, rooms: house, now: house.Now, rand: c.Rand, stopped: c.Stopped,
 	}
-	b.setRightAt.Store(b.now().UnixMilli())
 	b.outbox = outbox.New(outbox.Config{
 		Rows: store, Word: b.worded, Decoration: b.decoration, Now: b.now, Log: c.Log, Shown: c.Shown, Lanes: c.Deliveries,
 	})
@@ -113,7 +108,7 @@ func (b *Bot) Commands() []Command { return Commands() }
 // errors.
 func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 	// Note an outage before the first request.
-	if _, err := b.look(ctx); err != nil {
+	if _, err := b.rooms.Look(ctx); err != nil {
 		return fmt.Errorf("look for an outage before the start: %w", err)
 	}
 	if err := b.outbox.Open(ctx, platforms(adapters)...); err != nil {

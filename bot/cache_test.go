@@ -13,6 +13,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 )
 
 // A reading is a store that writes down what is read of games.
@@ -52,7 +53,7 @@ func (r *reading) Events(ctx context.Context, id match.GameID, after, to int) ([
 	return r.Store.Events(ctx, id, after, to)
 }
 
-func (r *reading) Channel(ctx context.Context, where match.Room) (bot.Channel, error) {
+func (r *reading) Channel(ctx context.Context, where match.Room) (rooms.Channel, error) {
 	r.note("channel")
 	return r.Store.Channel(ctx, where)
 }

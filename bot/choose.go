@@ -64,7 +64,7 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonI
 	// Most people play in few of the games of a room, so all of these are listed only if
 	// theirs leave no candidate.
 	list := func(who match.PersonID) ([]match.Match, error) {
-		return b.store.Matches(ctx, Query{Where: where, Player: who, States: unfinished, Limit: b.games.look()})
+		return b.store.Matches(ctx, Query{Where: where, Player: who, States: unfinished, Limit: b.mostGames()})
 	}
 	conditions := candidates(h, by)
 	for i, candidate := range conditions {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 )
@@ -20,7 +21,7 @@ var shareOption = Option{Name: "share", Summary: "Let everybody here see the ans
 // match decides. A question only reads.
 type handler struct {
 	Command
-	prefer   func(in *task) match.Step // changes what a person or a room has chosen, and no game
+	prefer   func(rooms.Asker) match.Step // changes what a person or a room has chosen, and no game
 	question func(q *question) Answer
 	changes  string                                                                    // the option with which a question is a change
 	whole    func(ctx context.Context, b *Bot, s localizer, r Request) (Answer, error) // touches more than one game
@@ -175,7 +176,7 @@ func listHandlers() []handler {
 			{Name: "how", Summary: "Where", Choices: []Choice{{"In the channel", "channel"}, {"By direct message", "direct"}, {"Not at all", "none"}}},
 			{Name: "quiet", Summary: "Hours without reminders, 22-7, or none"},
 			{Name: "zone", Summary: "Your time zone, Europe/Paris"},
-		}}, prefer: remind, noGame: true},
+		}}, prefer: rooms.Remind, noGame: true},
 
 		{Command: Command{"games", room, "List the games of this room, or all of yours", []Option{
 			{Name: "whose", Summary: "“mine” for your games everywhere", Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}}}, shareOption,
@@ -194,7 +195,7 @@ func listHandlers() []handler {
 			{Name: "whose", Summary: "“mine” for the language, theme and layout that you alone see, “server” for all of its channels",
 				Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}, {"Of the whole server", "server"}}},
 			{Name: "clock", Summary: "The clock of new games, or default", Rest: true, Suggest: true, Whole: true},
-		}}, prefer: settings, noGame: true},
+		}}, prefer: rooms.Settings, noGame: true},
 		{Command: Command{"adjudicate", room, "Decide a game that its players cannot end (moderators)", []Option{
 			{Name: "as", Summary: "How", Required: true, Choices: []Choice{{"By the count", "count"}, {"Black wins", "black"}, {"White wins", "white"},
 				{"A draw", "draw"}, {"Without result", "void"}}},

@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -39,7 +40,7 @@ type Settings struct {
 type Limits struct {
 	Person  int // requests of each person, wherever they are
 	Channel int // requests in one channel or room
-	Games   GameLimits
+	Games   match.Limits
 }
 
 // Discord configures the connection to Discord. Without a token it is off.
@@ -70,7 +71,7 @@ type Matrix struct {
 }
 
 // Defaults are the settings without any configuration.
-var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db", Limits: Limits{Person: 60, Channel: 120, Games: DefaultGameLimits}}
+var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db", Limits: Limits{Person: 60, Channel: 120, Games: match.DefaultLimits}}
 
 // table returns a pointer to each setting, by its key. No other key is known.
 func (s *Settings) table() map[string]any {

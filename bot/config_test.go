@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
 
@@ -55,7 +56,7 @@ func TestSettings(t *testing.T) {
 		"discord:\n  token: a.b.c\n  public_key: cafe\n  guild: \"123456789012345678\"\n  shards: 4\n  message_content: true\nmatrix:\n  describe: true\n  owners: [\"@anna:example.org\"]\n" // as older versions knew it
 	s, err := settingsIn(t, file)
 	if err != nil || s.Listen != "0.0.0.0:80" || !slices.Equal(s.Hosts, []string{"go.example.org"}) || s.Database != Defaults.Database ||
-		s.Limits != (Limits{6, Defaults.Limits.Channel, GameLimits{7, Defaults.Limits.Games.Channel}}) ||
+		s.Limits != (Limits{6, Defaults.Limits.Channel, match.Limits{Person: 7, Channel: Defaults.Limits.Games.Channel}}) ||
 		s.Discord != (Discord{Token: secret.New("a.b.c"), PublicKey: "cafe", Guild: "123456789012345678", Shards: 4, Content: true}) ||
 		!slices.Equal(s.Former, []string{"matrix.describe", "matrix.owners"}) {
 		t.Errorf("%+v %v", s, err)
@@ -66,7 +67,7 @@ func TestSettings(t *testing.T) {
 	}
 	s, err = settingsIn(t, file)
 	if err != nil || s.Listen != "127.0.0.1:1" || !slices.Equal(s.Hosts, []string{"a.example", "b.example"}) || s.Database != Defaults.Database ||
-		s.Limits != (Limits{6, 300, GameLimits{7, 70}}) ||
+		s.Limits != (Limits{6, 300, match.Limits{Person: 7, Channel: 70}}) ||
 		s.Discord != (Discord{Token: secret.New("a.b.c"), PublicKey: "beef", Guild: "123456789012345678", Shards: 4, Count: 2}) {
 		t.Errorf("%+v %v", s, err)
 	}

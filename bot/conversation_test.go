@@ -381,7 +381,7 @@ func converse(t *testing.T, script string) string {
 		case input == "back":
 			must(t, k.bot.Back(t.Context(), "chat"))
 		case words[0] == "limits":
-			var l bot.GameLimits
+			var l match.Limits
 			_, err := fmt.Sscan(words[1]+" "+words[2], &l.Person, &l.Channel)
 			must(t, err)
 			k.start(bot.Config{Games: l})

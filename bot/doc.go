@@ -45,6 +45,10 @@
 //   - clock: time controls, and reading clocks off a log;
 //   - text: what people read, by key and in several languages.
 //
+// Package rooms knows the rooms and servers, what these and the people in them have chosen,
+// and the outages in which no flag may fall; it tells the time. Its store and its clock are
+// given to it.
+//
 // Package outbox delivers posts: it holds the lanes and the decorations, respects the
 // limits of each platform, and asks this package to word each post that it is about to
 // send. Package store keeps everything in SQLite. This package loads what a decision
@@ -93,10 +97,11 @@
 // From the outermost to the innermost. None is held while an adapter is called,
 // except the outbox's delivery lock, which only [Bot.Deliver] takes:
 //
-//   - serving: guards the servers;
-//   - absence: guards the current time and the outages. The store is called under it,
-//     to read and write the few rows of outages, and once to read the secret
-//     from which the ids of games are derived;
+//   - serving, of the rooms: guards the servers;
+//   - absence, of the rooms: guards the current time and the outages. The store is called
+//     under it, to read and write the few rows of outages;
+//   - drawing: guards the secret from which the ids of games are derived, which is read
+//     once from the store under it;
 //   - the outbox's delivery: one call of Deliver at a time, for tests;
 //   - the outbox's mu: its lanes. It is held for moments, never during a call of the
 //     store;

@@ -25,7 +25,7 @@ func TestDefaultGameLimits(t *testing.T) {
 	if a, _ := k.say(t, "bob", "/new"); a.Text != "" {
 		t.Errorf("somebody else: %q", a.Text)
 	}
-	if d := bot.Defaults.Limits.Games; d != (bot.GameLimits{Person: 20, Channel: 200}) {
+	if d := bot.Defaults.Limits.Games; d != (match.Limits{Person: 20, Channel: 200}) {
 		t.Errorf("the defaults are %v", d)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
@@ -15,7 +16,7 @@ type localizer struct {
 	by     match.PersonID
 	mine   *text.Language // of the person, for what they alone read
 	room   *text.Language // of the room, for what everybody reads
-	here   place
+	here   rooms.Place
 	prefs  match.Preferences // of the person
 	answer *match.Reply      // the stored answer to the request; nil: there is none yet
 	parked bool              // posts for the room are parked
@@ -24,56 +25,34 @@ type localizer struct {
 // localizer looks up the person and the room of a request. The language of a person is
 // the one they have chosen, or else that of their program, or else that of the room.
 func (b *Bot) localizer(ctx context.Context, r Request) (localizer, error) {
-	k, err := b.store.Known(ctx, r.Who, r.Where, r.ID)
+	k, err := b.rooms.Enter(ctx, rooms.Visit{Who: r.Who, Where: r.Where, Server: r.Server, Lang: r.RoomLang, Request: r.ID})
 	if err != nil {
 		return localizer{}, err
 	}
-	if k.Person == "" || r.Who.Name != "" && r.Who.Name != k.Name {
-		if k.Person, err = b.store.Person(ctx, r.Who); err != nil {
-			return localizer{}, err
-		}
-		k.Prefs.Person = k.Person
-	}
-	// The language that the platform names for the room is stored for later posts that
-	// answer no request.
-	if l, ok := text.FindLanguage(r.RoomLang); ok && l.Tag != cmp.Or(k.Channel.Lang, text.English.Tag) {
-		if err := b.store.SetBookmark(ctx, LangMark(r.Where), l.Tag); err != nil {
-			return localizer{}, err
-		}
-		k.Channel.Lang = l.Tag
-	}
-	here := placeOf(k.Channel)
-	room := here.language()
+	here := k.Channel.Place()
+	room := here.Language()
 	return localizer{
 		by: k.Person, prefs: k.Prefs, answer: k.Answer, parked: k.Channel.Parked,
 		here: here, room: room, mine: text.BestLanguage(cmp.Or(k.Prefs.Lang, r.Lang, room.Tag)),
 	}, nil
 }
 
-// LangMark returns the name of the bookmark that holds the language that a platform
-// names for a channel.
-func LangMark(where match.Room) string { return "bot:lang:" + where.Platform + ":" + where.Channel }
-
 // room loads the settings of a room, and its language.
-func (b *Bot) room(ctx context.Context, where match.Room) (place, *text.Language, error) {
-	here, err := b.place(ctx, where)
-	return here, here.language(), err
+func (b *Bot) room(ctx context.Context, where match.Room) (rooms.Place, *text.Language, error) {
+	here, err := b.rooms.Place(ctx, where)
+	return here, here.Language(), err
 }
-
-// language returns the language of a place: the one that its moderators have
-// chosen, or the one that the platform names, or English.
-func (p place) language() *text.Language { return text.BestLanguage(cmp.Or(p.Lang, p.lang)) }
 
 // postLang returns the language of a post, and the settings of its room: the language of
 // its reader, if it is for one person alone and they have chosen one, else that of the
 // room.
-func (b *Bot) postLang(ctx context.Context, o outbox.Pending) (here place, l *text.Language, err error) {
+func (b *Bot) postLang(ctx context.Context, o outbox.Pending) (here rooms.Place, l *text.Language, err error) {
 	if s := b.recent(o); s != nil {
 		here = s.place
-	} else if here, err = b.place(ctx, o.Where); err != nil {
+	} else if here, err = b.rooms.Place(ctx, o.Where); err != nil {
 		return here, nil, err
 	}
-	l = here.language()
+	l = here.Language()
 	if o.Private && len(o.Notify) == 1 {
 		var prefs match.Preferences
 		prefs, err = b.store.Preferences(ctx, o.Notify[0])

@@ -40,7 +40,7 @@ type question struct {
 // question answers a request that changes nothing. It returns ErrConflict if a game must
 // be loaded again.
 func (b *Bot) question(ctx context.Context, r Request, h handler, s localizer) (Answer, error) {
-	if _, err := b.present(ctx); err != nil {
+	if _, err := b.rooms.Present(ctx); err != nil {
 		return Answer{}, err
 	}
 	m, _, refusal, err := b.choose(ctx, r, h, s.by)
@@ -62,7 +62,7 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, s localizer) (
 	}
 	if m.ID != "" {
 		if q.pos, err = b.position(ctx, m, m.Seq); err == nil {
-			q.who, err = b.who(ctx, concerned(m, q.pos)...)
+			q.who, err = b.rooms.People(ctx, concerned(m, q.pos)...)
 		}
 		if err != nil {
 			return q.failed(err), nil
@@ -104,7 +104,7 @@ func (q *question) share() match.Control {
 
 // credited puts before a shared answer who asked for what.
 func (q *question) credited(answer string) (string, error) {
-	who, err := q.b.who(q.ctx, q.by)
+	who, err := q.b.rooms.People(q.ctx, q.by)
 	if err != nil {
 		return "", err
 	}
@@ -147,7 +147,7 @@ func (q *question) shared() bool {
 func (q *question) number() string { return strconv.Itoa(q.match.Number) }
 
 // look returns how pictures are drawn for the reader of the answer.
-func (q *question) look() render.Options { return q.localizer.here.look(q.own) }
+func (q *question) look() render.Options { return q.localizer.here.Look(q.own) }
 
 // seatName returns the name of the player in a seat, or words for an empty one.
 func seatName(l *text.Language, p match.PersonID, who map[match.PersonID]outbox.User) string {
@@ -546,7 +546,7 @@ func games(q *question) Answer {
 	for _, m := range ms {
 		ids = append(ids, m.Black, m.White, m.Invited)
 	}
-	who, err := q.b.who(q.ctx, ids...)
+	who, err := q.b.rooms.People(q.ctx, ids...)
 	if err != nil {
 		return q.failed(err)
 	}

@@ -1,10 +1,8 @@
 package bot
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
@@ -58,40 +56,6 @@ func timeLeft(m match.Match, r clock.Reading) Text {
 		key = "left.vacation"
 	}
 	return say(key, l.Text(m.Clock))
-}
-
-// remind stores how a person wants to be reminded.
-func remind(in *task) match.Step {
-	p := in.Prefs[in.By]
-	p.Person = in.By
-	switch how := in.typed("how"); how {
-	case "":
-	case "channel", "direct", "none":
-		p.Remind = how
-	default:
-		return in.Refuse(say("remind.how", shortened(how)))
-	}
-	if q := in.typed("quiet"); q == "none" {
-		p.Quiet = clock.Hours{}
-	} else if q != "" {
-		h, ok := clock.ParseHours(q)
-		if !ok {
-			return in.Refuse(say("remind.quiet", shortened(q)))
-		}
-		p.Quiet = h
-	}
-	if z := strings.TrimSpace(in.Request.Args["zone"]); z != "" {
-		name, ok := clock.ZoneName(z)
-		if !ok {
-			return in.Refuse(say("remind.zone", shortened(z)))
-		}
-		p.Zone = name
-	}
-	texts := []Text{say("remind.is." + cmp.Or(p.Remind, "channel"))}
-	if p.Quiet != (clock.Hours{}) {
-		texts = append(texts, say("remind.is.quiet", p.Quiet.String(), cmp.Or(p.Zone, "UTC")))
-	}
-	return in.chosen(p, texts...)
 }
 
 // clocks answers with the clocks of a game.

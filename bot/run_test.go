@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 )
 
 // A guest is a platform of some name that runs as the test says.
@@ -37,7 +38,7 @@ func TestOnePlatformFails(t *testing.T) {
 			}
 			outages, err := k.store.Outages(t.Context())
 			must(t, err)
-			if !slices.ContainsFunc(outages, func(o bot.Outage) bool { return o.Platform == "fails" }) {
+			if !slices.ContainsFunc(outages, func(o rooms.Outage) bool { return o.Platform == "fails" }) {
 				t.Errorf("the platform that failed is not away: %v", outages)
 			}
 			stop()

@@ -23,12 +23,12 @@ func (b *Bot) Scene(ctx context.Context, id match.GameID, seq int) (render.Scene
 	if _, known := b.cache.estimated(m.ID, p); !known && seq < m.Seq {
 		m.NoHints = true
 	}
-	return b.scene(ctx, m, p, l, room.look(match.Preferences{}))
+	return b.scene(ctx, m, p, l, room.Look(match.Preferences{}))
 }
 
 // scene draws a match in the words of a language.
 func (b *Bot) scene(ctx context.Context, m match.Match, p *match.Position, l *text.Language, look render.Options) (render.Scene, error) {
-	who, err := b.who(ctx, m.Black, m.White)
+	who, err := b.rooms.People(ctx, m.Black, m.White)
 	if err != nil {
 		return render.Scene{}, err
 	}

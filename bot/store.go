@@ -6,32 +6,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 )
-
-// A Channel is what the store knows about a channel.
-type Channel struct {
-	Settings match.RoomSettings // Room is always set, without a thread
-	Server   Server             // to which the channel belongs, if one is known
-	Lang     string             // BCP 47 tag of the language that the platform names; empty: none
-	Parked   bool               // posts for the channel are parked
-}
-
-// Known is what the store knows about a request and the person who makes it.
-type Known struct {
-	Person  match.PersonID // empty: seen for the first time, or erased
-	Name    string         // the name stored last
-	Prefs   match.Preferences
-	Channel Channel
-	Answer  *match.Reply // the stored answer to the request; nil: there is none yet
-}
-
-// A Server is a community of channels, as a platform counts them.
-type Server struct {
-	Platform string
-	ID       string             // empty: there is none
-	Left     time.Time          // when the bot was found to have left; zero: it is there
-	Settings match.RoomSettings // of all its channels
-}
 
 // A Forgetting is somebody who asked to be forgotten.
 type Forgetting struct {
@@ -63,11 +39,7 @@ type Query struct {
 // has stored survives a loss of power.
 type Store interface {
 	outbox.Rows
-	// Person returns the id of a person, creating it if necessary, and stores their
-	// current name.
-	Person(ctx context.Context, who outbox.User) (match.PersonID, error)
-	// People returns the users behind the ids, without those erased or unknown.
-	People(ctx context.Context, ids []match.PersonID) (map[match.PersonID]outbox.User, error)
+	rooms.Store
 	// Forget deletes a person's name, so that no later text uses it, and stores that
 	// Erase is to follow. Forgetting returns the people for whom it has not finished.
 	Forget(ctx context.Context, f Forgetting) error
@@ -119,28 +91,6 @@ type Store interface {
 	// Players returns the users behind the ids, and their settings, in one query. It
 	// leaves out those erased or unknown.
 	Players(ctx context.Context, ids []match.PersonID) (map[match.PersonID]outbox.User, map[match.PersonID]match.Preferences, error)
-	// Known returns what is stored about a person, a channel and a request, in one
-	// query.
-	Known(ctx context.Context, who outbox.User, where match.Room, request string) (Known, error)
-	// Channel returns what is stored about a channel.
-	Channel(ctx context.Context, where match.Room) (Channel, error)
-	// Rooms returns the settings of the channels of a server that have any, in the
-	// order of their ids.
-	Rooms(ctx context.Context, platform, server string) ([]match.RoomSettings, error)
-	// Belongs stores to which server a channel belongs.
-	Belongs(ctx context.Context, where match.Room, server string) error
-	// Servers returns the known servers of a platform, in the order of their ids.
-	Servers(ctx context.Context, platform string) ([]Server, error)
-	// Left stores when the bot left a server; zero: it is there.
-	Left(ctx context.Context, platform, server string, since time.Time) error
-	// Outages returns all stored outages, in the order of their beginning.
-	Outages(ctx context.Context) ([]Outage, error)
-	// ChangeOutages stores outages, or their ends, and deletes others. Platform, server
-	// and beginning identify an outage. Repeating a call has no effect.
-	ChangeOutages(ctx context.Context, put, drop []Outage) error
-	// ForgetServer deletes a server, the games of its channels with all that belongs to
-	// them, and people about whom nothing else is stored then.
-	ForgetServer(ctx context.Context, platform, server string) error
 	// Prune looks at no more than limit rows, those after a place, and deletes the
 	// ones that are no longer needed; never games and their events. It returns the
 	// place from which to go on, empty at the end. The first place is empty, too.
@@ -152,8 +102,5 @@ type Store interface {
 	// GameUnder returns the game that the message with a receipt shows, or
 	// ErrNotFound.
 	GameUnder(ctx context.Context, platform string, r outbox.Receipt) (match.GameID, error)
-	// Bookmark and SetBookmark keep an adapter's place in its stream of events.
-	Bookmark(ctx context.Context, adapter string) (string, error)
-	SetBookmark(ctx context.Context, adapter, value string) error
 	Close() error
 }

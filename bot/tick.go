@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
@@ -29,18 +30,18 @@ func (b *Bot) Tick(ctx context.Context) (time.Time, error) {
 
 // doDue runs the timed actions that are due, and returns when to come again.
 func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
-	now, err := b.look(ctx)
+	now, err := b.rooms.Look(ctx)
 	if err != nil {
-		return now.Add(pulse), err
+		return now.Add(rooms.Pulse), err
 	}
 	for {
 		ds, err := b.store.DueBy(ctx, now, dueAtOnce)
 		if err != nil {
-			return now.Add(pulse), err
+			return now.Add(rooms.Pulse), err
 		}
 		progress := false
 		for _, d := range ds {
-			b.beat(b.now()) // doing much is no outage
+			b.rooms.Beat()
 			done := false
 			err := outbox.Guarded(func() (err error) {
 				done, err = b.due(ctx, d, now)
@@ -55,7 +56,7 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 			break
 		}
 	}
-	again := now.Add(pulse)
+	again := now.Add(rooms.Pulse)
 	next, err := b.store.NextDue(ctx)
 	if err == nil && !next.IsZero() && next.Before(again) && next.After(now) {
 		again = next
@@ -133,7 +134,7 @@ func (b *Bot) due(ctx context.Context, d match.Due, now time.Time) (bool, error)
 // others loads the other games that wait for the people to be reminded, and the times
 // at which nobody could be reminded.
 func (b *Bot) others(ctx context.Context, in *task) error {
-	outages, err := b.outagesOf(ctx, in.Match)
+	outages, err := b.rooms.OutagesAt(ctx, in.Match.Where)
 	if err != nil {
 		return err
 	}

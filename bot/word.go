@@ -12,6 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -23,7 +24,7 @@ func (b *Bot) worded(ctx context.Context, o outbox.Pending) (outbox.Post, error)
 	if err != nil {
 		return p, err
 	}
-	p.Lang, p.Letters = l.Tag, room.letters()
+	p.Lang, p.Letters = l.Tag, room.Letters == "on"
 	var m match.Match
 	var pos *match.Position
 	texts := o.Texts
@@ -42,10 +43,10 @@ func (b *Bot) worded(ctx context.Context, o outbox.Pending) (outbox.Post, error)
 	}
 	if o.Game != "" && o.Kind == match.Show {
 		players := map[match.PersonID]outbox.User{m.Black: known[m.Black], m.White: known[m.White]} // the picture alone distinguishes equal names
-		scene := b.draw(ctx, m, pos, l, tellApart(players), room.look(match.Preferences{}))
+		scene := b.draw(ctx, m, pos, l, rooms.TellApart(players), room.Look(match.Preferences{}))
 		p.Scene = &scene
 	}
-	who := tellApart(known)
+	who := rooms.TellApart(known)
 	for _, n := range o.Notify {
 		if w, ok := who[n]; ok {
 			p.Notify = append(p.Notify, w)
@@ -204,7 +205,7 @@ func (b *Bot) decoration(ctx context.Context, r outbox.Row) (outbox.Post, error)
 		return p, err
 	}
 	p.Number, p.State, p.At, p.Lang = m.Number, m.State, pos.At, l.Tag
-	p.Letters = room.letters()
+	p.Letters = room.Letters == "on"
 	if r.Kind == outbox.Attach && r.Of == match.Notice {
 		if p.File, err = b.ended(ctx, m, pos, r.Seq); err == nil && p.File == nil {
 			err = outbox.ErrStale
@@ -217,7 +218,7 @@ func (b *Bot) decoration(ctx context.Context, r outbox.Row) (outbox.Post, error)
 			p.Text += " · " + l.Say(m.Clock.Text())
 		}
 	}
-	scene, err := b.scene(ctx, m, pos, l, room.look(match.Preferences{}))
+	scene, err := b.scene(ctx, m, pos, l, room.Look(match.Preferences{}))
 	if err != nil {
 		return p, err
 	}
@@ -243,7 +244,7 @@ func (b *Bot) ended(ctx context.Context, m match.Match, p *match.Position, seq i
 	if before, err := b.position(ctx, m, seq-1); err != nil || before.Over() {
 		return nil, err
 	}
-	who, err := b.who(ctx, concerned(m, p)...)
+	who, err := b.rooms.People(ctx, concerned(m, p)...)
 	if err != nil {
 		return nil, err
 	}
@@ -307,11 +308,11 @@ func (b *Bot) alsoWaiting(ctx context.Context, m match.Match, person match.Perso
 			continue
 		}
 		if _, known := there[o.Where.Channel]; !known {
-			here, err := b.place(ctx, o.Where)
+			here, err := b.rooms.Place(ctx, o.Where)
 			if err != nil {
 				return nil, err
 			}
-			there[o.Where.Channel] = here.server.Left.IsZero()
+			there[o.Where.Channel] = here.Server.Left.IsZero()
 		}
 		if there[o.Where.Channel] {
 			also = append(also, match.Waiting{Match: o, Position: p})

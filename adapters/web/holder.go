@@ -15,6 +15,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 )
 
 // Nobody logs in here, so a browser proves who it is by a random secret in a
@@ -177,7 +178,7 @@ func (s *server) takeName(ctx context.Context, who outbox.User, browser string, 
 		return problem{wordNameTaken}, nil
 	}
 	h, free, err := s.holder(ctx, who.ID)
-	mine := bot.Holder{Platform: platform, ID: who.ID, Looks: bot.Looks(who.Name), Secret: browser}
+	mine := bot.Holder{Platform: platform, ID: who.ID, Looks: rooms.Looks(who.Name), Secret: browser}
 	switch {
 	case err != nil:
 		return nil, err

@@ -33,6 +33,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/internal/lru"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
@@ -63,7 +64,7 @@ type Config struct {
 type Store interface {
 	bot.RoomLog
 	// Known returns a person with their settings.
-	Known(ctx context.Context, who outbox.User, where match.Room, request string) (bot.Known, error)
+	Known(ctx context.Context, who outbox.User, where match.Room, request string) (rooms.Known, error)
 	// Match returns a game and its events, or bot.ErrNotFound.
 	Match(ctx context.Context, id match.GameID) (match.Match, []match.Event, error)
 	// Boards returns the newest public board of each unfinished game of a room, as

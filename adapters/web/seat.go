@@ -7,6 +7,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 )
 
 // The seats at the board, and the place beside it.
@@ -36,7 +37,7 @@ func userOf(seat string) (who outbox.User, problem string) {
 	}
 	id := strings.ToLower(name)
 	for _, taken := range []string{black.Name, white.Name, onlooker.Name, "Halfpoint"} {
-		if bot.Looks(name) == bot.Looks(taken) {
+		if rooms.Looks(name) == rooms.Looks(taken) {
 			return onlooker, wordTaken
 		}
 	}

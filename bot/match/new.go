@@ -20,11 +20,15 @@ import (
 // maxFree is how many handicap stones Black may place freely.
 const maxFree = 50
 
-// Limits bound how many unfinished games there may be in one channel.
+// Limits bound how many unfinished games there may be in one channel, so that nobody can
+// fill it.
 type Limits struct {
 	Person  int // of each person who opens games
 	Channel int // of all
 }
+
+// DefaultLimits are the limits without any configuration.
+var DefaultLimits = Limits{Person: 20, Channel: 200}
 
 // newGame opens a game, and begins it if both seats are known.
 func newGame(in *Input) Step {

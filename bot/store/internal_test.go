@@ -16,6 +16,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -250,7 +251,7 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 	prefs, err := s.Preferences(ctx, "pa")
 	wants(t, "preferences", match.Preferences{Person: "pa"}, prefs, err)
 	room, err := s.Channel(ctx, where)
-	wants(t, "the room", bot.Channel{Settings: match.RoomSettings{Room: match.Room{Platform: "web", Channel: "c"}}}, room, err)
+	wants(t, "the room", rooms.Channel{Settings: match.RoomSettings{Room: match.Room{Platform: "web", Channel: "c"}}}, room, err)
 }
 
 // The second version brought preferences, clocks and what is due.
@@ -285,7 +286,7 @@ func TestFourthVersionIsBroughtUp(t *testing.T) {
 	for channel, want := range map[string]match.RoomSettings{"c": {Size: "13x13"}, "d": {Opens: "moderators"}, "e": {}} {
 		want.Room = match.Room{Platform: "web", Channel: channel}
 		got, err := s.Channel(ctx, want.Room)
-		wants(t, channel, bot.Channel{Settings: want}, got, err)
+		wants(t, channel, rooms.Channel{Settings: want}, got, err)
 	}
 	r, _, err := s.Answered(ctx, "web:1")
 	wants(t, "answer", match.Reply{Texts: []bot.Text{text.Say("played")}}, r, err)
@@ -314,7 +315,7 @@ func TestEleventhVersionIsBroughtUp(t *testing.T) {
 			('bot:outages', '[{"from":1700000001000,"to":1700000002000},{"from":1700000004000,"to":1700000009000},{"from":900,"to":1000}]');`)
 	at := func(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 	got, err := s.Outages(t.Context())
-	wants(t, "outages", []bot.Outage{{From: at(900), To: at(1000)}, {From: at(1700000001000), To: at(1700000002000)},
+	wants(t, "outages", []rooms.Outage{{From: at(900), To: at(1000)}, {From: at(1700000001000), To: at(1700000002000)},
 		{Platform: "chat", From: at(1700000003000)}, {From: at(1700000004000), To: at(1700000009000)}}, got, err)
 	left, err := values[string](t.Context(), s.read, "SELECT adapter FROM bookmark WHERE adapter LIKE $1", "bot:%")
 	wants(t, "bookmarks", []string{"bot:alive"}, left, err)

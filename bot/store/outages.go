@@ -4,13 +4,13 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 )
 
 // Outages returns all stored outages, in the order of their beginning.
-func (s *Store) Outages(ctx context.Context) (_ []bot.Outage, err error) {
+func (s *Store) Outages(ctx context.Context) (_ []rooms.Outage, err error) {
 	defer annotate(&err, "find the outages")
-	return list(ctx, s.read, func(scan scanner) (o bot.Outage, err error) {
+	return list(ctx, s.read, func(scan scanner) (o rooms.Outage, err error) {
 		var started, ended int64
 		err = scan(&o.Platform, &o.Server, &started, &ended)
 		o.From, o.To = moment(started), timed(ended)
@@ -20,7 +20,7 @@ func (s *Store) Outages(ctx context.Context) (_ []bot.Outage, err error) {
 
 // ChangeOutages stores outages, or their ends, and deletes others. Platform, server and
 // beginning identify an outage. Repeating a call has no effect.
-func (s *Store) ChangeOutages(ctx context.Context, put, drop []bot.Outage) (err error) {
+func (s *Store) ChangeOutages(ctx context.Context, put, drop []rooms.Outage) (err error) {
 	defer annotate(&err, "note outages")
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, o := range drop {

@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"errors"
 
-	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 )
 
 // known finds a person and a channel: its settings, its server, its language, and
@@ -27,18 +27,18 @@ const known = `
 	LEFT JOIN inbox i ON i.request = here.request`
 
 // Channel returns what is stored about a channel.
-func (s *Store) Channel(ctx context.Context, where match.Room) (bot.Channel, error) {
+func (s *Store) Channel(ctx context.Context, where match.Room) (rooms.Channel, error) {
 	k, err := s.Known(ctx, outbox.User{}, where, "")
 	return k.Channel, err
 }
 
 // Known returns what is stored about a person, a channel and a request.
-func (s *Store) Known(ctx context.Context, who outbox.User, where match.Room, request string) (k bot.Known, err error) {
+func (s *Store) Known(ctx context.Context, who outbox.User, where match.Room, request string) (k rooms.Known, err error) {
 	defer annotate(&err, "look up who asks, and where")
 	var prefs, own, of, theirs string
 	var gone int64
 	var answer sql.NullString
-	err = s.read.QueryRowContext(ctx, known, where.Platform, where.Channel, bot.LangMark(where), who.Platform, who.ID, request).
+	err = s.read.QueryRowContext(ctx, known, where.Platform, where.Channel, rooms.LangMark(where), who.Platform, who.ID, request).
 		Scan(&k.Person, &k.Name, &prefs, &answer, &own, &of, &theirs, &gone, &k.Channel.Lang, &k.Channel.Parked)
 	if err != nil {
 		return k, err
@@ -66,8 +66,8 @@ func (s *Store) Known(ctx context.Context, who outbox.User, where match.Room, re
 }
 
 // server reads a server from a row.
-func server(platform, id, body string, gone int64) (s bot.Server, err error) {
-	s = bot.Server{Platform: platform, ID: id, Left: timed(gone)}
+func server(platform, id, body string, gone int64) (s rooms.Server, err error) {
+	s = rooms.Server{Platform: platform, ID: id, Left: timed(gone)}
 	s.Settings, err = decodeRoom(body)
 	s.Settings.Room.Platform, s.Settings.Server = platform, id
 	return s, err

@@ -7,18 +7,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 )
 
 // Servers returns the known servers of a platform, in the order of their ids.
-func (s *Store) Servers(ctx context.Context, platform string) (servers []bot.Server, err error) {
+func (s *Store) Servers(ctx context.Context, platform string) (servers []rooms.Server, err error) {
 	defer annotate(&err, "find the servers of %s", platform)
-	return list(ctx, s.read, func(scan scanner) (bot.Server, error) {
+	return list(ctx, s.read, func(scan scanner) (rooms.Server, error) {
 		var id, body string
 		var gone int64
 		if err := scan(&id, &body, &gone); err != nil {
-			return bot.Server{}, err
+			return rooms.Server{}, err
 		}
 		return server(platform, id, body, gone)
 	}, "SELECT server, body, gone FROM server WHERE platform = $1 ORDER BY server", platform)
@@ -93,7 +93,7 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 					return err
 				}
 			}
-			mark := bot.LangMark(match.Room{Platform: platform, Channel: channel})
+			mark := rooms.LangMark(match.Room{Platform: platform, Channel: channel})
 			if _, err := tx.ExecContext(ctx, "DELETE FROM bookmark WHERE adapter = $1", mark); err != nil {
 				return err
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
@@ -211,9 +212,9 @@ func TestRawCopyBesideALaterLog(t *testing.T) {
 	must(t, err)
 	defer func() { must(t, s.Close()) }()
 	r := rand.New(rand.NewPCG(1, 1))
-	outages := func(n int) (some []bot.Outage) {
+	outages := func(n int) (some []rooms.Outage) {
 		for range n {
-			some = append(some, bot.Outage{Platform: "chat", Server: fmt.Sprint(r.Uint64()), From: noon})
+			some = append(some, rooms.Outage{Platform: "chat", Server: fmt.Sprint(r.Uint64()), From: noon})
 		}
 		return some
 	}

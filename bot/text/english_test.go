@@ -38,7 +38,7 @@ func source(t *testing.T, patterns ...string) string {
 // Every key that is said has words, every argument is given, and no words are
 // kept for nothing.
 func TestEnglishIsComplete(t *testing.T) {
-	code := source(t, "*.go", "../*.go", "../clock/*.go", "../match/*.go")
+	code := source(t, "*.go", "../*.go", "../clock/*.go", "../match/*.go", "../rooms/*.go")
 	for _, m := range regexp.MustCompile(`(?:[sS]ay\(|text\.Error\(|key = |key := |Label: |\{Key: |template\()"([^"]+)"`).FindAllStringSubmatch(code, -1) {
 		if _, ok := english[m[1]]; !ok && !strings.HasSuffix(m[1], ".") && !strings.HasPrefix(m[1], "sentence") {
 			t.Errorf("nothing to say for %q", m[1])

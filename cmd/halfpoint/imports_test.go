@@ -18,8 +18,9 @@ const module = "github.com/halfpoint-go/halfpoint/"
 // Imports point one way: cmd → adapters → bot → render, rules. The rule with the
 // longest folder that holds a package says which packages of the module it may import,
 // and whether it is pure: it asks neither the time nor for chance, and does no I/O.
-// Package outbox is, but for waiting and logging. Everybody may import the packages in
-// their own folder, and what is made for tests of the tier.
+// Package outbox is, but for waiting and logging, and rooms is, but for logging.
+// Everybody may import the packages in their own folder, and what is made for tests of
+// the tier.
 var mayImport = map[string]struct {
 	packages string
 	pure     bool
@@ -32,9 +33,10 @@ var mayImport = map[string]struct {
 	"bot/clock":  {"rules bot/text", true, ""},
 	"bot/match":  {"rules rules/sgf bot/text bot/clock", true, ""},
 	"bot/outbox": {"render bot/text bot/match", true, "context log/slog time.AfterFunc time.NewTicker time.NewTimer"},
-	"bot":        {"rules rules/sgf render bot/text bot/clock bot/match bot/outbox", false, ""},
-	"bot/store":  {"rules rules/sgf render bot bot/text bot/clock bot/match bot/outbox", false, ""},
-	"adapters":   {"rules rules/sgf render bot bot/text bot/match bot/outbox adapters/intake adapters/memnet", false, ""},
+	"bot/rooms":  {"rules render bot/text bot/clock bot/match bot/outbox", true, "context log/slog"},
+	"bot":        {"rules rules/sgf render bot/text bot/clock bot/match bot/outbox bot/rooms", false, ""},
+	"bot/store":  {"rules rules/sgf render bot bot/text bot/clock bot/match bot/outbox bot/rooms", false, ""},
+	"adapters":   {"rules rules/sgf render bot bot/text bot/match bot/outbox bot/rooms adapters/intake adapters/memnet", false, ""},
 	// Clients of a platform know nothing of the game.
 	"adapters/discord/rest":        {"", false, ""},
 	"adapters/discord/gateway":     {"adapters/discord/rest", false, ""},

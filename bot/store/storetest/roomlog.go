@@ -9,6 +9,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 )
 
 func bookmarks(d *fixture) {
@@ -28,24 +29,24 @@ func bookmarks(d *fixture) {
 
 func outages(d *fixture) {
 	at := func(hour time.Duration) time.Time { return d.now.Add(hour * time.Hour) }
-	own, lasts, ended := bot.Outage{From: at(1), To: at(2)}, bot.Outage{Platform: "chat", From: at(0)}, bot.Outage{Platform: "chat", Server: "s", From: at(0), To: at(3)}
-	are := func(what string, want ...bot.Outage) {
+	own, lasts, ended := rooms.Outage{From: at(1), To: at(2)}, rooms.Outage{Platform: "chat", From: at(0)}, rooms.Outage{Platform: "chat", Server: "s", From: at(0), To: at(3)}
+	are := func(what string, want ...rooms.Outage) {
 		d.Helper()
 		got, err := d.Outages(d.ctx())
 		d.must(err)
-		d.same(what, append([]bot.Outage{}, got...), append([]bot.Outage{}, want...))
+		d.same(what, append([]rooms.Outage{}, got...), append([]rooms.Outage{}, want...))
 	}
 	are("at first")
 	for range 2 { // doing it twice is doing it once
-		d.must(d.ChangeOutages(d.ctx(), []bot.Outage{own, lasts}, nil))
+		d.must(d.ChangeOutages(d.ctx(), []rooms.Outage{own, lasts}, nil))
 		are("put", lasts, own)
 	}
-	d.must(d.ChangeOutages(d.ctx(), []bot.Outage{ended}, []bot.Outage{own}))
+	d.must(d.ChangeOutages(d.ctx(), []rooms.Outage{ended}, []rooms.Outage{own}))
 	are("one for another", lasts, ended)
 	lasts.To = at(4)
-	d.must(d.ChangeOutages(d.ctx(), []bot.Outage{lasts}, nil))
+	d.must(d.ChangeOutages(d.ctx(), []rooms.Outage{lasts}, nil))
 	are("ended", lasts, ended)
-	d.must(d.ChangeOutages(d.ctx(), nil, []bot.Outage{lasts, ended, own}))
+	d.must(d.ChangeOutages(d.ctx(), nil, []rooms.Outage{lasts, ended, own}))
 	are("dropped")
 }
 

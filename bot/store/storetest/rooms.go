@@ -4,6 +4,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 )
 
 func roomSettings(d *fixture) {
@@ -48,7 +49,7 @@ func roomSettings(d *fixture) {
 // known holds what is found in one look to what is found piece by piece.
 func known(d *fixture) {
 	who := outbox.User{Platform: "web", ID: "1", Name: "Ada"}
-	look := func(request string) bot.Known {
+	look := func(request string) rooms.Known {
 		d.Helper()
 		k, err := d.Known(d.ctx(), who, garden, request)
 		d.must(err)
@@ -57,27 +58,27 @@ func known(d *fixture) {
 		d.same("channel", k.Channel, c)
 		return k
 	}
-	nothing := bot.Channel{Settings: match.RoomSettings{Room: garden}}
-	d.same("of nobody", look("web:1"), bot.Known{Channel: nothing})
+	nothing := rooms.Channel{Settings: match.RoomSettings{Room: garden}}
+	d.same("of nobody", look("web:1"), rooms.Known{Channel: nothing})
 
 	a := d.person(who)
-	d.same("of somebody", look("web:1"), bot.Known{Person: a, Name: "Ada", Prefs: match.Preferences{Person: a}, Channel: nothing})
+	d.same("of somebody", look("web:1"), rooms.Known{Person: a, Name: "Ada", Prefs: match.Preferences{Person: a}, Channel: nothing})
 
 	prefs := match.Preferences{Person: a, Remind: "none", Theme: "dark"}
 	set := match.RoomSettings{Room: garden, Size: "13x13"}
 	answer := match.Reply{Texts: []bot.Text{{Key: "played"}}, Private: true}
 	d.must(d.Commit(d.ctx(), &match.Step{Request: "web:1", At: d.now, Answer: answer, Prefs: &prefs, Room: &set}))
 	d.must(d.Belongs(d.ctx(), garden, "club"))
-	d.must(d.SetBookmark(d.ctx(), bot.LangMark(garden), "de"))
+	d.must(d.SetBookmark(d.ctx(), rooms.LangMark(garden), "de"))
 	d.must(d.Commit(d.ctx(), &match.Step{Request: "web:2", At: d.now, Posts: []match.OutboxPost{{ID: "p1", Where: garden, Kind: match.Notice}, {ID: "p2", Where: cellar, Kind: match.Notice}}}))
-	of := bot.Channel{Settings: set, Lang: "de", Server: bot.Server{Platform: "web", ID: "club", Settings: match.RoomSettings{Room: match.Room{Platform: "web"}, Server: "club"}}}
-	d.same("of all", look("web:1"), bot.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of, Answer: &answer})
+	of := rooms.Channel{Settings: set, Lang: "de", Server: rooms.Server{Platform: "web", ID: "club", Settings: match.RoomSettings{Room: match.Room{Platform: "web"}, Server: "club"}}}
+	d.same("of all", look("web:1"), rooms.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of, Answer: &answer})
 	d.park(cellar, "")
-	d.same("another channel is parked", look("web:3"), bot.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of})
+	d.same("another channel is parked", look("web:3"), rooms.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of})
 	d.park(garden, "")
 	of.Parked = true
-	d.same("parked", look("web:3"), bot.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of})
+	d.same("parked", look("web:3"), rooms.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of})
 
 	d.must(d.Erase(d.ctx(), bot.Forgetting{Person: a, Who: who, Instead: "somebody"}))
-	d.same("of somebody erased", look("web:3"), bot.Known{Channel: of})
+	d.same("of somebody erased", look("web:3"), rooms.Known{Channel: of})
 }

@@ -9,10 +9,11 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 )
 
 // room returns what has been chosen for a channel, and its server.
-func (d *fixture) room(where match.Room) (match.RoomSettings, bot.Server) {
+func (d *fixture) room(where match.Room) (match.RoomSettings, rooms.Server) {
 	d.Helper()
 	c, err := d.Channel(d.ctx(), where)
 	d.must(err)
@@ -20,19 +21,19 @@ func (d *fixture) room(where match.Room) (match.RoomSettings, bot.Server) {
 }
 
 // servers returns the servers of a platform that are known.
-func (d *fixture) servers(platform string) []bot.Server {
+func (d *fixture) servers(platform string) []rooms.Server {
 	d.Helper()
 	all, err := d.Servers(d.ctx(), platform)
 	d.must(err)
-	return append([]bot.Server{}, all...)
+	return append([]rooms.Server{}, all...)
 }
 
 func serverSettings(d *fixture) {
-	of := func(id string, set match.RoomSettings) bot.Server {
+	of := func(id string, set match.RoomSettings) rooms.Server {
 		set.Room, set.Server = match.Room{Platform: "web"}, id
-		return bot.Server{Platform: "web", ID: id, Settings: set}
+		return rooms.Server{Platform: "web", ID: id, Settings: set}
 	}
-	same := func(what string, where match.Room, own match.RoomSettings, server bot.Server) {
+	same := func(what string, where match.Room, own match.RoomSettings, server rooms.Server) {
 		d.Helper()
 		set, got := d.room(where)
 		own.Room = match.Room{Platform: where.Platform, Channel: where.Channel}
@@ -43,8 +44,8 @@ func serverSettings(d *fixture) {
 		d.Helper()
 		d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Room: &set}))
 	}
-	same("at first", garden, match.RoomSettings{}, bot.Server{})
-	d.same("servers at first", d.servers("web"), []bot.Server{})
+	same("at first", garden, match.RoomSettings{}, rooms.Server{})
+	d.same("servers at first", d.servers("web"), []rooms.Server{})
 
 	thread := garden
 	thread.Thread = "t"
@@ -59,10 +60,10 @@ func serverSettings(d *fixture) {
 	same("of a channel that has chosen nothing", thread, match.RoomSettings{}, of("club", theirs))
 	same("of one that has", cellar, match.RoomSettings{Opens: "anyone"}, of("club", theirs))
 	same("of another server", match.Room{Platform: "web", Channel: "hall"}, match.RoomSettings{}, of("other", match.RoomSettings{}))
-	same("of a channel of the server's name", match.Room{Platform: "web", Channel: "club"}, match.RoomSettings{}, bot.Server{})
-	same("of another platform", match.Room{Platform: "matrix", Channel: "garden"}, match.RoomSettings{}, bot.Server{})
-	d.same("servers", d.servers("web"), []bot.Server{of("club", theirs), of("other", match.RoomSettings{})})
-	d.same("servers of another platform", d.servers("matrix"), []bot.Server{})
+	same("of a channel of the server's name", match.Room{Platform: "web", Channel: "club"}, match.RoomSettings{}, rooms.Server{})
+	same("of another platform", match.Room{Platform: "matrix", Channel: "garden"}, match.RoomSettings{}, rooms.Server{})
+	d.same("servers", d.servers("web"), []rooms.Server{of("club", theirs), of("other", match.RoomSettings{})})
+	d.same("servers of another platform", d.servers("matrix"), []rooms.Server{})
 
 	d.must(d.Belongs(d.ctx(), garden, "club")) // again: nothing is lost
 	same("told again", garden, match.RoomSettings{}, of("club", theirs))
@@ -152,7 +153,7 @@ func forgottenServer(d *fixture) {
 	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Room: &match.RoomSettings{Room: match.Room{Platform: "chat"}, Server: "gone", Size: "9x9"}}))
 	for _, where := range []match.Room{here("lost"), here("kept"), elsewhere} {
 		d.park(where, "")
-		d.must(d.SetBookmark(d.ctx(), bot.LangMark(where), "de"))
+		d.must(d.SetBookmark(d.ctx(), rooms.LangMark(where), "de"))
 	}
 	d.must(d.Left(d.ctx(), "chat", "gone", d.now))
 	d.pass(30 * time.Hour)
@@ -168,7 +169,7 @@ func forgottenServer(d *fixture) {
 			answer, ok, err := d.Answered(d.ctx(), "request of "+string(id))
 			d.must(err)
 			own, of := d.room(m.Where)
-			mark, err := d.Bookmark(d.ctx(), bot.LangMark(m.Where))
+			mark, err := d.Bookmark(d.ctx(), rooms.LangMark(m.Where))
 			d.must(err)
 			out = append(out, m, events, receipt, answer, ok, own, of, mark)
 		}
@@ -207,8 +208,8 @@ func forgottenServer(d *fixture) {
 	d.same("due", len(due), 3)
 	own, of := d.room(here("lost"))
 	d.same("settings of a channel of it", own, match.RoomSettings{Room: here("lost")})
-	d.same("its server", of, bot.Server{})
-	mark, err := d.Bookmark(d.ctx(), bot.LangMark(here("lost")))
+	d.same("its server", of, rooms.Server{})
+	mark, err := d.Bookmark(d.ctx(), rooms.LangMark(here("lost")))
 	d.must(err)
 	d.same("its language", mark, "")
 	d.parks(here("lost"), "", true)

@@ -10,132 +10,13 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// No flag may fall because people could not reach the bot. An outage is a row of the
-// store from its beginning until every game whose clock ran has been credited with it.
-// With many games this takes seconds, and nobody should have to wait for it: a game is
-// credited before it is listed or something is decided about it, all others by Tick.
-
-// An Outage is a time in which people could not reach the bot.
-type Outage struct {
-	Platform string    // empty: all, because the bot was away
-	Server   string    // of the platform; empty: all
-	From, To time.Time // in UTC and whole milliseconds; To is zero while it lasts
-}
-
-// concerns reports whether games in a channel of a server stood still.
-func (o Outage) concerns(where match.Room, server string) bool {
-	return o.Platform == "" || o.Platform == where.Platform && (o.Server == "" || o.Server == server)
-}
-
-// lasts reports whether the outage has not ended.
-func (o Outage) lasts() bool { return o.To.IsZero() }
-
-// same reports whether they are one outage, which may have ended since.
-func (o Outage) same(other Outage) bool {
-	other.To = o.To
-	return o == other
-}
-
-// knownOutages returns all outages that are stored. Callers do not change the slice.
-func (b *Bot) knownOutages(ctx context.Context) ([]Outage, error) {
-	if known := b.outages.Load(); known != nil {
-		return *known, nil
-	}
-	b.absence.Lock()
-	defer b.absence.Unlock()
-	return b.readOutages(ctx)
-}
-
-// readOutages is knownOutages for callers that hold b.absence.
-func (b *Bot) readOutages(ctx context.Context) ([]Outage, error) {
-	if known := b.outages.Load(); known != nil {
-		return *known, nil
-	}
-	list, err := b.store.Outages(ctx)
-	if err == nil {
-		b.outages.Store(&list)
-	}
-	return list, err
-}
-
-// changeOutages stores outages, and deletes others. The caller holds b.absence.
-func (b *Bot) changeOutages(ctx context.Context, put, drop []Outage) error {
-	list, err := b.readOutages(ctx)
-	if err != nil {
-		return err
-	}
-	if err := b.store.ChangeOutages(ctx, put, drop); err != nil {
-		b.outages.Store(nil) // the change may be stored all the same
-		return err
-	}
-	list = slices.DeleteFunc(slices.Clone(list), func(o Outage) bool {
-		return slices.ContainsFunc(put, o.same) || slices.ContainsFunc(drop, o.same)
-	})
-	list = append(list, put...)
-	b.outages.Store(&list)
-	return nil
-}
-
-// absent stores that the bot was away, or was not in a server. The caller holds
-// b.absence.
-func (b *Bot) absent(ctx context.Context, platform, server string, from, to time.Time) error {
-	return b.changeOutages(ctx, []Outage{{platform, server, stamp(from), stamp(to)}}, nil)
-}
-
-// stamp rounds a time as the store does.
-func stamp(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }
-
-// Away reports that a platform cannot be reached; see [Service].
-func (b *Bot) Away(ctx context.Context, platform string) error {
-	b.absence.Lock()
-	defer b.absence.Unlock()
-	list, err := b.readOutages(ctx)
-	if err != nil || slices.ContainsFunc(list, func(o Outage) bool { return o.Platform == platform && o.lasts() }) {
-		return err
-	}
-	return b.changeOutages(ctx, []Outage{{Platform: platform, From: stamp(b.now())}}, nil)
-}
-
-// Back reports that a platform can be reached again; see [Service]. Outages shorter
-// than a pulse are not credited.
-func (b *Bot) Back(ctx context.Context, platform string) error {
-	b.absence.Lock()
-	defer b.absence.Unlock()
-	list, err := b.readOutages(ctx)
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(list, func(o Outage) bool { return o.Platform == platform && o.lasts() })
-	if i < 0 {
-		return nil
-	}
-	o := list[i]
-	if o.To = stamp(b.now()); o.To.Sub(o.From) <= pulse {
-		return b.changeOutages(ctx, nil, []Outage{o})
-	}
-	return b.changeOutages(ctx, []Outage{o}, nil)
-}
-
-// outagesOf returns the outages that concern a match.
-func (b *Bot) outagesOf(ctx context.Context, m match.Match) (of []Outage, err error) {
-	list, err := b.knownOutages(ctx)
-	if err != nil || len(list) == 0 || m.ID == "" {
-		return nil, err
-	}
-	here, err := b.place(ctx, m.Where)
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range list {
-		if o.concerns(m.Where, here.server.ID) {
-			of = append(of, o)
-		}
-	}
-	return of, nil
-}
+// With many games it takes seconds to credit each with an outage, and nobody should have
+// to wait for it: a game is credited before it is listed or something is decided about it,
+// all others by Tick.
 
 // creditFirst credits a match with outages before it is listed or something is decided
 // about it. It credits the outages that have ended. For a request it also credits an
@@ -144,16 +25,19 @@ func (b *Bot) outagesOf(ctx context.Context, m match.Match) (of []Outage, err er
 // ErrConflict, and the caller reads the match again. An outage that ends after the match
 // was read is found here, or else crediting it makes the commit fail with a conflict.
 func (b *Bot) creditFirst(ctx context.Context, in *task) error {
-	of, err := b.outagesOf(ctx, in.Match)
+	if in.Match.ID == "" {
+		return nil
+	}
+	of, err := b.rooms.OutagesAt(ctx, in.Match.Where)
 	changed := false
 	for _, o := range of {
-		if o.lasts() {
+		if o.Lasts() {
 			in.Away = true
 			if in.req.ID == "" || in.Match.State != match.Going ||
 				in.Position.Reading(in.Now).Flagged == rules.None || in.Position.Reading(o.From).Flagged != rules.None {
 				continue
 			}
-			o.To = stamp(in.Now)
+			o.To = rooms.Stamp(in.Now)
 		} else if in.Match.Deadline.IsZero() {
 			continue
 		}
@@ -192,7 +76,7 @@ func (b *Bot) creditedMatches(ctx context.Context, q Query) ([]match.Match, erro
 // creditOnce credits a game with an outage, and reports whether it has. It does not if
 // the game has been credited already, or does not replay. Where two outages overlap, the
 // time is credited once.
-func (b *Bot) creditOnce(ctx context.Context, id match.GameID, o Outage) (bool, error) {
+func (b *Bot) creditOnce(ctx context.Context, id match.GameID, o rooms.Outage) (bool, error) {
 	request := fmt.Sprintf("credit:%s:%d:%d", id, o.From.UnixMilli(), o.To.UnixMilli())
 	if _, done, err := b.store.Answered(ctx, request); err != nil || done {
 		return false, err
@@ -233,7 +117,7 @@ func (b *Bot) Moved(ctx context.Context, where match.Room, place string) error {
 // inEach does something in each game, once for each time of it.
 func (b *Bot) inEach(ctx context.Context, ms []match.Match, what, when string, does func(*match.Input) match.Step) error {
 	for _, m := range ms {
-		now, err := b.present(ctx)
+		now, err := b.rooms.Present(ctx)
 		if err != nil {
 			return err
 		}
@@ -251,13 +135,13 @@ const creditStep = 50
 // creditRest credits the games for which there were no requests, and deletes the
 // outages with which every game has been credited.
 func (b *Bot) creditRest(ctx context.Context) error {
-	list, err := b.knownOutages(ctx)
+	list, err := b.rooms.Outages(ctx)
 	if err != nil {
 		return err
 	}
 	var failed error
 	for _, o := range list {
-		if o.lasts() {
+		if o.Lasts() {
 			continue
 		}
 		err := b.inSteps(func(after match.GameID) ([]match.GameID, error) {
@@ -267,7 +151,7 @@ func (b *Bot) creditRest(ctx context.Context) error {
 			return err
 		})
 		if err == nil {
-			err = b.credited(ctx, o)
+			err = b.rooms.Credited(ctx, o)
 		}
 		failed = errors.Join(failed, err)
 	}
@@ -283,7 +167,7 @@ func (b *Bot) inSteps(next func(after match.GameID) ([]match.GameID, error), cha
 		}
 		after = ids[len(ids)-1]
 		for _, id := range ids {
-			b.beat(b.now()) // doing much is no outage
+			b.rooms.Beat()
 			err := outbox.Guarded(func() error { return change(id) })
 			if errors.As(err, new(outbox.Panic)) { // nothing else can be done with it either
 				b.log.Error("changing the clocks of a game failed, skipped", "game", id, "error", err)
@@ -295,49 +179,45 @@ func (b *Bot) inSteps(next func(after match.GameID) ([]match.GameID, error), cha
 }
 
 // setRight takes back what was stored while the bot, perhaps of an earlier release,
-// believed a clock that was ahead: otherwise deadlines would be as far off. It looks
-// when the clock has been right for farAfter, and again after as long.
+// believed a clock that was ahead: otherwise deadlines would be as far off.
 func (b *Bot) setRight(ctx context.Context) error {
-	now, last := b.now(), time.UnixMilli(b.setRightAt.Load())
-	switch {
-	case !b.clock.right() || now.Before(last): // then the times of the log may be right, and now is wrong
-		b.setRightAt.Store(now.UnixMilli())
-		return nil
-	case now.Sub(last) < farAfter:
-		return nil
-	}
-	limit := now.Add(farOff)
-	err := b.inSteps(func(after match.GameID) ([]match.GameID, error) {
-		return b.store.Ahead(ctx, limit, after, creditStep)
-	}, func(id match.GameID) error {
-		request := fmt.Sprintf("right:%s:%d", id, now.UnixMilli())
-		_, err := b.act(ctx, Request{}, id, request, now, func(_ context.Context, in *task) error {
-			if !in.Position.Ahead(limit) {
-				return errNotAhead
+	return b.rooms.WhenRight(func(now, limit time.Time) error {
+		return b.inSteps(func(after match.GameID) ([]match.GameID, error) {
+			return b.store.Ahead(ctx, limit, after, creditStep)
+		}, func(id match.GameID) error {
+			request := fmt.Sprintf("right:%s:%d", id, now.UnixMilli())
+			_, err := b.act(ctx, Request{}, id, request, now, func(_ context.Context, in *task) error {
+				if !in.Position.Ahead(limit) {
+					return errNotAhead
+				}
+				return nil
+			}, match.SetRight)
+			if errors.Is(err, errNotAhead) || errors.Is(err, errNotReplayed) {
+				return nil
 			}
-			return nil
-		}, match.SetRight)
-		if errors.Is(err, errNotAhead) || errors.Is(err, errNotReplayed) {
-			return nil
-		}
-		return err
+			return err
+		})
 	})
-	if err == nil {
-		b.setRightAt.Store(now.UnixMilli())
-	}
-	return err
 }
 
 var errNotAhead = errors.New("the clock was set right already")
 
-// credited deletes an outage, unless it has become longer meanwhile.
-func (b *Bot) credited(ctx context.Context, o Outage) error {
-	b.absence.Lock()
-	defer b.absence.Unlock()
-	if list, err := b.readOutages(ctx); err != nil || !slices.Contains(list, o) {
-		return err
+// Away reports that a platform cannot be reached; see [Service].
+func (b *Bot) Away(ctx context.Context, platform string) error { return b.rooms.Away(ctx, platform) }
+
+// Back reports that a platform can be reached again; see [Service].
+func (b *Bot) Back(ctx context.Context, platform string) error { return b.rooms.Back(ctx, platform) }
+
+// Before returns when the bot last ran before this start; see [Service].
+func (b *Bot) Before(ctx context.Context) (time.Time, error) { return b.rooms.Before(ctx) }
+
+// Servers lists the servers that the bot is in now; see [Service].
+func (b *Bot) Servers(ctx context.Context, platform string, in []string) error {
+	forgot, err := b.rooms.Servers(ctx, platform, in)
+	if forgot {
+		b.cache.clear()
 	}
-	return b.changeOutages(ctx, nil, []Outage{o})
+	return err
 }
 
 // Reached shows the posts that wait because a room could not be reached; see [Service].

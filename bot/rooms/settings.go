@@ -1,4 +1,4 @@
-package bot
+package rooms
 
 import (
 	"cmp"
@@ -13,6 +13,16 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
+// An Asker wants to see settings, or to change them.
+type Asker struct {
+	*match.Input
+	Here    Place // where they ask
+	Server  bool  // that is one of several channels of a server
+	Manager bool  // the platform says that they manage this server
+}
+
+func say(key string, args ...any) text.Message { return text.Say(key, args...) }
+
 // A setting is something that an option of /settings chooses.
 type setting struct {
 	option string
@@ -22,13 +32,13 @@ type setting struct {
 }
 
 // typed returns what was typed for an option, in small letters.
-func (in *task) typed(option string) string {
-	return strings.ToLower(strings.TrimSpace(in.req.Args[option]))
+func (in Asker) typed(option string) string {
+	return strings.ToLower(strings.TrimSpace(in.Request.Args[option]))
 }
 
 // put sets what was typed for each of some settings, and reports whether anything was.
 // The value "default" resets a setting.
-func (in *task) put(all []setting) (changed bool, err error) {
+func (in Asker) put(all []setting) (changed bool, err error) {
 	for _, s := range all {
 		value := in.typed(s.option)
 		if value == "" {
@@ -46,7 +56,7 @@ func (in *task) put(all []setting) (changed bool, err error) {
 }
 
 // settingsOf returns the settings of a channel or a server.
-func (in *task) settingsOf(rs *match.RoomSettings) []setting {
+func (in Asker) settingsOf(rs *match.RoomSettings) []setting {
 	return []setting{
 		{"rules", func(v string) error {
 			rs.Rules = ""
@@ -61,7 +71,7 @@ func (in *task) settingsOf(rs *match.RoomSettings) []setting {
 		}},
 		{"size", func(v string) error {
 			if _, _, ok := match.ParseSize(v); !ok && v != "" {
-				return text.Error("bad.size", shortened(v))
+				return text.Error("bad.size", text.Shorten(v))
 			}
 			rs.Size = v
 			return nil
@@ -84,7 +94,7 @@ func (in *task) settingsOf(rs *match.RoomSettings) []setting {
 		{"undo", func(v string) error {
 			n, err := strconv.Atoi(cmp.Or(v, "0"))
 			if err != nil || n < 0 || n > 3600 {
-				return text.Error("settings.undo.bad", shortened(v))
+				return text.Error("settings.undo.bad", text.Shorten(v))
 			}
 			if rs.Undo = n; v != "" && n == 0 {
 				rs.Undo = -1
@@ -101,7 +111,7 @@ func (in *task) settingsOf(rs *match.RoomSettings) []setting {
 func oneOf(into *string, of []string, bad string) func(string) error {
 	return func(v string) error {
 		if v != "" && !slices.Contains(of, v) {
-			return text.Error(bad, shortened(v), strings.Join(of, ", "))
+			return text.Error(bad, text.Shorten(v), strings.Join(of, ", "))
 		}
 		*into = v
 		return nil
@@ -121,32 +131,32 @@ func languageInto(into *string) func(string) error {
 			called = append(called, l.Called()...)
 		}
 		if near, ok := text.LanguageCalled(text.Nearest(v, called)); ok && v != "" {
-			return text.Error("settings.language.near", shortened(v), near.Tag+" ("+near.Name+")")
+			return text.Error("settings.language.near", text.Shorten(v), near.Tag+" ("+near.Name+")")
 		}
 		if v != "" {
-			return text.Error("settings.language.bad", shortened(v), strings.Join(tags, ", "))
+			return text.Error("settings.language.bad", text.Shorten(v), strings.Join(tags, ", "))
 		}
 		*into = ""
 		return nil
 	}
 }
 
-// settings shows the settings of a channel, or of all channels of a server, and lets
+// Settings shows the settings of a channel, or of all channels of a server, and lets
 // moderators change them.
-func settings(in *task) match.Step {
-	rs, may, refusal := in.place.own, in.req.Moderator, say("moderators.only")
+func Settings(in Asker) match.Step {
+	rs, may, refusal := in.Here.Own, in.Request.Moderator, say("moderators.only")
 	everywhere := false
 	switch whose := in.typed("whose"); whose {
 	case "mine":
 		return ownSettings(in)
 	case "server":
-		if !in.inServer() {
+		if !in.Server {
 			return in.Refuse(say("settings.server.none"))
 		}
-		rs, may, refusal, everywhere = in.place.server.Settings, in.req.Manager, say("managers.only"), true
+		rs, may, refusal, everywhere = in.Here.Server.Settings, in.Manager, say("managers.only"), true
 	case "", "here":
 	default:
-		return in.Refuse(say("settings.whose.bad", shortened(whose)))
+		return in.Refuse(say("settings.whose.bad", text.Shorten(whose)))
 	}
 	all := in.settingsOf(&rs)
 	for _, s := range all {
@@ -154,25 +164,25 @@ func settings(in *task) match.Step {
 		switch {
 		case may || value == "":
 		case slices.Contains(ownOptions, s.option):
-			return in.Refuse(refusal, say("settings.mine.how", s.option, shortened(value)))
+			return in.Refuse(refusal, say("settings.mine.how", s.option, text.Shorten(value)))
 		default:
 			return in.Refuse(refusal)
 		}
 	}
 	changed, err := in.put(all)
 	if err != nil {
-		return in.Refuse(wrong(err))
+		return in.Refuse(text.Explain(err))
 	}
-	var texts []Text
+	var texts []text.Message
 	if everywhere {
 		texts = told(rs, "settings.new.server")
 	} else {
-		texts = told(or(rs, in.place.server.Settings), "settings.new")
+		texts = told(or(rs, in.Here.Server.Settings), "settings.new")
 	}
-	if !changed && in.req.Moderator && !everywhere {
+	if !changed && in.Request.Moderator && !everywhere {
 		texts = append(texts, say("settings.how"))
 	}
-	if !changed && in.req.Manager && in.inServer() {
+	if !changed && in.Manager && in.Server {
 		texts = append(texts, say("settings.how.server"))
 	}
 	s := match.Step{Request: in.Request.ID, At: in.Now, Answer: match.Reply{Texts: texts, Private: !changed}}
@@ -182,14 +192,9 @@ func settings(in *task) match.Step {
 	return s
 }
 
-// inServer reports whether the request comes from a server with several channels.
-func (in *task) inServer() bool {
-	return in.req.Server != "" && in.req.Server != in.req.Where.Channel
-}
-
 // told lists settings, beginning with those of new games, which the text with a key
 // introduces.
-func told(rs match.RoomSettings, are string) []Text {
+func told(rs match.RoomSettings, are string) []text.Message {
 	undo := say("settings.undo.free", strconv.Itoa(cmp.Or(rs.Undo, int(match.FreeUndo.Seconds()))))
 	if rs.Undo < 0 {
 		undo = say("settings.undo.never")
@@ -198,7 +203,7 @@ func told(rs match.RoomSettings, are string) []Text {
 	if rs.Clock != "" && rs.Clock != "none" {
 		timed = say("settings.clock", rs.Clock)
 	}
-	texts := []Text{say(are, cmp.Or(rs.Rules, rules.TwoButton.Name), cmp.Or(rs.Size, "9x9"), timed), undo,
+	texts := []text.Message{say(are, cmp.Or(rs.Rules, rules.TwoButton.Name), cmp.Or(rs.Size, "9x9"), timed), undo,
 		say("settings.opens." + cmp.Or(rs.Opens, "anyone"))}
 	if rs.Hints == "off" {
 		texts = append(texts, say("settings.hints.off"))
@@ -223,7 +228,7 @@ var ownOptions = []string{"language", "theme", "layout"}
 
 // ownSettings shows a person's own settings, for what they alone read and see, and lets
 // them change these.
-func ownSettings(in *task) match.Step {
+func ownSettings(in Asker) match.Step {
 	p := in.Prefs[in.By]
 	p.Person = in.By
 	mine := []setting{
@@ -231,13 +236,13 @@ func ownSettings(in *task) match.Step {
 		{"theme", oneOf(&p.Theme, render.Themes(), "settings.theme.bad")},
 		{"layout", oneOf(&p.Layout, render.Layouts(), "settings.layout.bad")},
 	}
-	for option := range in.req.Args {
+	for option := range in.Request.Args {
 		if in.typed(option) != "" && option != "whose" && option != "seq" && !slices.Contains(ownOptions, option) {
 			return in.Refuse(say("settings.mine.others", option, text.Or(ownOptions...)))
 		}
 	}
 	if _, err := in.put(mine); err != nil {
-		return in.Refuse(wrong(err))
+		return in.Refuse(text.Explain(err))
 	}
 	language, theme := say("settings.mine.language.none"), say("settings.mine.theme.none")
 	if p.Lang != "" {
@@ -246,23 +251,48 @@ func ownSettings(in *task) match.Step {
 	if p.Theme != "" {
 		theme = say("settings.mine.theme", p.Theme)
 	}
-	texts := []Text{language, theme}
+	texts := []text.Message{language, theme}
 	if p.Layout != "" {
 		texts = append(texts, say("settings.mine.layout", p.Layout))
 	}
 	return in.chosen(p, texts...)
 }
 
+// Remind stores how a person wants to be reminded.
+func Remind(in Asker) match.Step {
+	p := in.Prefs[in.By]
+	p.Person = in.By
+	switch how := in.typed("how"); how {
+	case "":
+	case "channel", "direct", "none":
+		p.Remind = how
+	default:
+		return in.Refuse(say("remind.how", text.Shorten(how)))
+	}
+	if q := in.typed("quiet"); q == "none" {
+		p.Quiet = clock.Hours{}
+	} else if q != "" {
+		h, ok := clock.ParseHours(q)
+		if !ok {
+			return in.Refuse(say("remind.quiet", text.Shorten(q)))
+		}
+		p.Quiet = h
+	}
+	if z := strings.TrimSpace(in.Request.Args["zone"]); z != "" {
+		name, ok := clock.ZoneName(z)
+		if !ok {
+			return in.Refuse(say("remind.zone", text.Shorten(z)))
+		}
+		p.Zone = name
+	}
+	texts := []text.Message{say("remind.is." + cmp.Or(p.Remind, "channel"))}
+	if p.Quiet != (clock.Hours{}) {
+		texts = append(texts, say("remind.is.quiet", p.Quiet.String(), cmp.Or(p.Zone, "UTC")))
+	}
+	return in.chosen(p, texts...)
+}
+
 // chosen returns the step that stores a person's settings, with an answer.
-func (in *task) chosen(p match.Preferences, texts ...Text) match.Step {
+func (in Asker) chosen(p match.Preferences, texts ...text.Message) match.Step {
 	return match.Step{Request: in.Request.ID, At: in.Now, Answer: match.Reply{Texts: texts, Private: true}, Prefs: &p}
 }
-
-// look returns how pictures are drawn in the room, for a reader who may have chosen
-// a theme and a layout of their own.
-func (p place) look(own match.Preferences) render.Options {
-	return render.Options{Theme: cmp.Or(own.Theme, p.Theme), Layout: cmp.Or(own.Layout, p.Layout), Coordinates: p.Coords}
-}
-
-// letters reports whether boards are shown in letters beside their pictures.
-func (p place) letters() bool { return p.Letters == "on" }

@@ -1,4 +1,4 @@
-package bot
+package rooms
 
 import (
 	"context"
@@ -19,7 +19,8 @@ import (
 //     great, because what is stored meanwhile, such as credits, would be as far off.
 
 const (
-	pulse = 20 * time.Second // longer between two looks at the time, and the bot was away
+	// Pulse is the longest time between two looks at the clock: after a longer one the bot was away.
+	Pulse = 20 * time.Second
 
 	aliveMark = "bot:alive" // the bookmark of the last look, in milliseconds of Unix time
 
@@ -104,76 +105,100 @@ func (c *steadyClock) follow() {
 	c.at, c.since, c.off = c.wall().Round(0), c.elapsed(), 0
 }
 
-// present returns the time at which a request is decided. If the bot did not run for
+// Now returns the time.
+func (r *Rooms) Now() time.Time { return r.clock.now() }
+
+// Present returns the time at which a request is decided. If the bot did not run for
 // longer than a pulse before, it first stores that as an outage. A decision uses this
 // time and reads no clock later: the process could be stopped in between.
-func (b *Bot) present(ctx context.Context) (time.Time, error) {
-	if now := b.now(); b.beaten.Load() == 0 || b.beat(now) {
+func (r *Rooms) Present(ctx context.Context) (time.Time, error) {
+	if now := r.Now(); r.beaten.Load() == 0 || r.beat(now) {
 		return now, nil
 	}
-	return b.look(ctx)
+	return r.Look(ctx)
 }
+
+// Beat notes that the bot runs: doing much is no outage.
+func (r *Rooms) Beat() { r.beat(r.Now()) }
 
 // beat notes that the bot runs now, unless it was away before, or its clock has been
 // set. It reports whether it has noted that.
-func (b *Bot) beat(now time.Time) bool {
+func (r *Rooms) beat(now time.Time) bool {
 	for {
-		last := b.beaten.Load()
-		if last == 0 || now.Sub(time.UnixMilli(last)) > pulse || b.clock.set() {
+		last := r.beaten.Load()
+		if last == 0 || now.Sub(time.UnixMilli(last)) > Pulse || r.clock.set() {
 			return false
 		}
-		if now.UnixMilli() <= last || b.beaten.CompareAndSwap(last, now.UnixMilli()) {
+		if now.UnixMilli() <= last || r.beaten.CompareAndSwap(last, now.UnixMilli()) {
 			return true
 		}
 	}
 }
 
-// Before returns when the bot last ran before this start; see [Service].
-func (b *Bot) Before(ctx context.Context) (time.Time, error) {
-	if b.beaten.Load() == 0 {
-		if _, err := b.look(ctx); err != nil {
+// Before returns when the bot last ran before this start; zero: it never did.
+func (r *Rooms) Before(ctx context.Context) (time.Time, error) {
+	if r.beaten.Load() == 0 {
+		if _, err := r.Look(ctx); err != nil {
 			return time.Time{}, err
 		}
 	}
-	b.absence.Lock()
-	defer b.absence.Unlock()
-	return b.before, nil
+	r.absence.Lock()
+	defer r.absence.Unlock()
+	return r.before, nil
 }
 
-// look returns the time. If more than a pulse has passed since the last look, it stores
+// Look returns the time. If more than a pulse has passed since the last look, it stores
 // that time as an outage. Once a pulse it stores that the bot runs.
-func (b *Bot) look(ctx context.Context) (time.Time, error) {
-	b.absence.Lock()
-	defer b.absence.Unlock()
-	now := b.now()
-	mark, err := b.store.Bookmark(ctx, aliveMark)
+func (r *Rooms) Look(ctx context.Context) (time.Time, error) {
+	r.absence.Lock()
+	defer r.absence.Unlock()
+	now := r.Now()
+	mark, err := r.store.Bookmark(ctx, aliveMark)
 	if err != nil {
 		return now, err
 	}
 	written, err := strconv.ParseInt(mark, 10, 64)
 	known := err == nil
-	if known && b.beaten.Load() == 0 {
-		b.before = time.UnixMilli(written)
+	if known && r.beaten.Load() == 0 {
+		r.before = time.UnixMilli(written)
 	}
-	from := time.UnixMilli(max(written, b.beaten.Load()))
-	if b.clock.set() {
+	from := time.UnixMilli(max(written, r.beaten.Load()))
+	if r.clock.set() {
 		// Its time so far was right but for the jump.
 		from = now
-		b.clock.follow()
-		now = b.now()
-		b.setRightAt.Store(now.UnixMilli())
-		b.log.Warn("system clock was set, time since the last heartbeat is corrected", "by", now.Sub(from))
+		r.clock.follow()
+		now = r.Now()
+		r.rightSince.Store(now.UnixMilli())
+		r.log.Warn("system clock was set, time since the last heartbeat is corrected", "by", now.Sub(from))
 	}
-	if known && now.Sub(from) > pulse {
-		if err := b.absent(ctx, "", "", from, now); err != nil {
+	if known && now.Sub(from) > Pulse {
+		if err := r.absent(ctx, "", "", from, now); err != nil {
 			return now, err
 		}
 	}
-	if age := now.Sub(time.UnixMilli(written)); !known || age >= pulse || age < 0 {
-		if err := b.store.SetBookmark(ctx, aliveMark, strconv.FormatInt(now.UnixMilli(), 10)); err != nil {
+	if age := now.Sub(time.UnixMilli(written)); !known || age >= Pulse || age < 0 {
+		if err := r.store.SetBookmark(ctx, aliveMark, strconv.FormatInt(now.UnixMilli(), 10)); err != nil {
 			return now, err
 		}
 	}
-	b.beaten.Store(now.UnixMilli())
+	r.beaten.Store(now.UnixMilli())
 	return now, nil
+}
+
+// WhenRight calls do if the clock has been right for farAfter, and again after as long if
+// do succeeds: it takes back what was stored while the bot believed a clock that was ahead.
+// Times after the limit are surely wrong.
+func (r *Rooms) WhenRight(do func(now, limit time.Time) error) error {
+	now, since := r.Now(), time.UnixMilli(r.rightSince.Load())
+	switch {
+	case !r.clock.right() || now.Before(since): // then stored times may be right, and now is wrong
+	case now.Sub(since) < farAfter:
+		return nil
+	default:
+		if err := do(now, now.Add(farOff)); err != nil {
+			return err
+		}
+	}
+	r.rightSince.Store(now.UnixMilli())
+	return nil
 }

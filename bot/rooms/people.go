@@ -1,4 +1,4 @@
-package bot
+package rooms
 
 import (
 	"context"
@@ -15,15 +15,12 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// who returns the users behind ids. If some of their names look the same, it adds tags
+// People returns the users behind ids. If some of their names look the same, it adds tags
 // to those: no person can pose as another. The tag is derived from the person,
 // so that it is the same in every text and picture with both.
-func (b *Bot) who(ctx context.Context, ids ...match.PersonID) (map[match.PersonID]outbox.User, error) {
-	who, err := b.store.People(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	return tellApart(who), nil
+func (r *Rooms) People(ctx context.Context, ids ...match.PersonID) (map[match.PersonID]outbox.User, error) {
+	who, err := r.store.People(ctx, ids)
+	return TellApart(who), err
 }
 
 // tagged is how much of a name is left before a tag, in characters.
@@ -32,8 +29,8 @@ const tagged = text.MaxName - len(" #") - tagLength
 // tagLength is the length of a tag, in hexadecimal digits.
 const tagLength = 4
 
-// tellApart adds tags to names that look the same.
-func tellApart(who map[match.PersonID]outbox.User) map[match.PersonID]outbox.User {
+// TellApart adds tags to names that look the same.
+func TellApart(who map[match.PersonID]outbox.User) map[match.PersonID]outbox.User {
 	like := map[string][]match.PersonID{}
 	for p, w := range who {
 		if name := text.CleanName(w.Name); name != "" {

@@ -1,4 +1,4 @@
-package bot
+package rooms
 
 import (
 	"strings"
@@ -18,8 +18,8 @@ func TestTellApart(t *testing.T) {
 		{"Sám", "Sa\u0301m"}, {"Sam 🐙 شطرنج", "Sam 🐙 شطرنج"}, {"PaulI", "Paull"}, {"B0b", "Bob"},
 		{strings.Repeat("x", 60) + "1", strings.Repeat("x", 60) + "2"},
 	} {
-		who := tellApart(map[match.PersonID]outbox.User{"p1": {Name: names[0]}, "p2": {Name: names[1]}, "p3": {Name: "Zoë"}, "p4": {Name: ""}, "p5": {Name: "\u200b"}})
-		one, other := CleanName(who["p1"].Name), CleanName(who["p2"].Name)
+		who := TellApart(map[match.PersonID]outbox.User{"p1": {Name: names[0]}, "p2": {Name: names[1]}, "p3": {Name: "Zoë"}, "p4": {Name: ""}, "p5": {Name: "\u200b"}})
+		one, other := text.CleanName(who["p1"].Name), text.CleanName(who["p2"].Name)
 		if Looks(one) == Looks(other) {
 			t.Errorf("%q and %q are called %q and %q", names[0], names[1], one, other)
 		}
@@ -31,12 +31,12 @@ func TestTellApart(t *testing.T) {
 		if who["p3"].Name != "Zoë" || who["p5"].Name != "\u200b" {
 			t.Errorf("those who are alone with their names are %+v", who)
 		}
-		again := tellApart(map[match.PersonID]outbox.User{"p2": {Name: names[1]}, "p1": {Name: names[0]}})
-		if CleanName(again["p1"].Name) != one {
-			t.Errorf("%q is called %q and %q", names[0], one, CleanName(again["p1"].Name))
+		again := TellApart(map[match.PersonID]outbox.User{"p2": {Name: names[1]}, "p1": {Name: names[0]}})
+		if text.CleanName(again["p1"].Name) != one {
+			t.Errorf("%q is called %q and %q", names[0], one, text.CleanName(again["p1"].Name))
 		}
 	}
-	if who := tellApart(map[match.PersonID]outbox.User{"p1": {Name: "Sam"}, "p2": {Name: "Tim"}}); who["p1"].Name != "Sam" || who["p2"].Name != "Tim" {
+	if who := TellApart(map[match.PersonID]outbox.User{"p1": {Name: "Sam"}, "p2": {Name: "Tim"}}); who["p1"].Name != "Sam" || who["p2"].Name != "Tim" {
 		t.Errorf("%+v", who)
 	}
 }
