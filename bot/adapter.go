@@ -27,8 +27,6 @@ type Adapter interface {
 
 // A Service handles the requests of adapters. All methods may be called concurrently.
 type Service interface {
-	// Commands returns what people can ask for, in the order of help.
-	Commands() []Command
 	// Ask handles a request, once: called again with the same id, it changes
 	// nothing and returns the same answer. An error means that the request may or may
 	// not have been handled, and that it is safe to ask again.

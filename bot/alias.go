@@ -51,20 +51,17 @@ func (a alias) option(name string) string {
 }
 
 // FindCommand returns the command with a name, or the command that once had that name.
-func FindCommand(commands []Command, name string) (Command, bool) {
+func FindCommand(name string) (Command, bool) {
 	name = Current(match.Control{Command: name}).Command
-	i := slices.IndexFunc(commands, func(c Command) bool { return c.Name == name })
-	if i < 0 {
-		return Command{}, false
-	}
-	return commands[i], true
+	h, ok := find(name)
+	return h.Command, ok
 }
 
 // unknown returns the error for an unknown command, with the nearest known one.
-func unknown(commands []Command, name string) error {
+func unknown(name string) error {
 	names := slices.Collect(maps.Keys(aliases))
 	slices.Sort(names)
-	for _, c := range slices.Backward(commands) {
+	for _, c := range slices.Backward(Commands()) {
 		names = slices.Insert(names, 0, c.Name)
 	}
 	if near := text.Nearest(name, names); near != "" {

@@ -21,7 +21,7 @@ func TestAliases(t *testing.T) {
 		if _, ok := find(name); ok {
 			t.Errorf("%s is listed", name)
 		}
-		if got, args, err := Parse(Commands(), "/"+name); err != nil || got != a.command || !maps.Equal(args, a.args) {
+		if got, args, err := Parse("/" + name); err != nil || got != a.command || !maps.Equal(args, a.args) {
 			t.Errorf("/%s is read as %s %v, %v", name, got, args, err)
 		}
 		for _, now := range a.renamed {
@@ -42,7 +42,7 @@ func TestAliases(t *testing.T) {
 		"/compare share C3":       {Command: "compare", Args: map[string]string{"dead": "C3", "share": "yes"}},
 		"/show .X. share":         {Command: "show", Args: map[string]string{"diagram": ".X. share"}},
 	} {
-		name, args, err := Parse(Commands(), typed)
+		name, args, err := Parse(typed)
 		if err != nil || name != want.Command || !maps.Equal(args, want.Args) {
 			t.Errorf("%s is read as %s %v, %v", typed, name, args, err)
 		}
@@ -62,7 +62,7 @@ func TestNear(t *testing.T) {
 		"/palce": " Did you mean /place?", "/comp": " Did you mean /compare?", "/pl": " Did you mean /place?",
 		"/komi": " /help lists them all.", "/p": " /help lists them all.",
 	} {
-		if _, _, err := Parse(Commands(), typed); err == nil || !strings.HasSuffix(err.Error(), want) {
+		if _, _, err := Parse(typed); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v", typed, err)
 		}
 	}
@@ -90,7 +90,7 @@ func TestGroups(t *testing.T) {
 		t.Errorf("the groups stand in the order %q", order)
 	}
 	for _, g := range groups {
-		if _, ok := FindCommand(Commands(), g); ok {
+		if _, ok := FindCommand(g); ok {
 			t.Errorf("%s is a group and a command", g)
 		}
 	}

@@ -41,7 +41,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 		if err != nil {
 			return Answer{}, err
 		}
-		return s.refuse(wrong(unknown(Commands(), r.Command))), nil
+		return s.refuse(wrong(unknown(r.Command))), nil
 	}
 	r.Command = now.Command
 	args := now.Args

@@ -156,7 +156,7 @@ func Addressed(typed string) (command string, args map[string]string, step bool,
 	if around != nil && likeAPoint.MatchString(around[1]) {
 		return "place", map[string]string{"at": around[1]}, true, nil
 	}
-	command, args, err = Parse(Commands(), "/"+pleading.ReplaceAllString(line, ""))
+	command, args, err = Parse("/" + pleading.ReplaceAllString(line, ""))
 	if err != nil {
 		slashed := strings.HasPrefix(strings.TrimSpace(typed), "/")
 		switch why := text.Explain(err); why.Key {
@@ -187,7 +187,7 @@ const maxSlashed = 4
 // "/place E5" for "E5", "/join" for "Join", "/new 9x9" for "new 9x9",
 // and "/place E55", which is refused with the reason, for "E55". It returns ""
 // for what reads like talk, and for what has a slash.
-func Slashed(commands []Command, typed string) string {
+func Slashed(typed string) string {
 	if command, args, ok := BareTurn(typed); ok {
 		return strings.TrimSpace("/" + command + " " + args["at"])
 	}
@@ -200,9 +200,9 @@ func Slashed(commands []Command, typed string) string {
 	}
 	name := strings.ToLower(words[0])
 	line := "/" + strings.Join(append([]string{name}, words[1:]...), " ")
-	_, _, err := Parse(commands, line)
+	_, _, err := Parse(line)
 	switch {
-	case err != nil || !slices.ContainsFunc(commands, func(c Command) bool { return c.Name == name }):
+	case err != nil || !slices.ContainsFunc(Commands(), func(c Command) bool { return c.Name == name }):
 		return ""
 	case len(words) == 1 || slices.ContainsFunc(words[1:], func(w string) bool { return aPoint.MatchString(w) || bareSize.MatchString(w) }):
 		return line

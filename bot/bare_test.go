@@ -141,7 +141,7 @@ func TestSlashed(t *testing.T) {
 		"pass?": "", "new game anyone?": "", "help me please": "", "why": "", "return": "", "draw in 10 minutes": "",
 		"place your stones at once": "", "dead right": "", "play E5": "/place E5", "pass please": "/pass",
 	} {
-		if got := bot.Slashed(bot.Commands(), typed); got != want {
+		if got := bot.Slashed(typed); got != want {
 			t.Errorf("%q is read as %q, want %q", typed, got, want)
 		}
 	}

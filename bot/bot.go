@@ -100,9 +100,6 @@ func New(store Store, c Config) *Bot {
 
 var _ Service = (*Bot)(nil)
 
-// Commands returns what people can ask for, in the order of help.
-func (b *Bot) Commands() []Command { return Commands() }
-
 // Run runs the adapters and delivers posts until ctx is done. When an adapter fails, the
 // others go on, and its platform counts as away. When all have failed, Run returns their
 // errors.

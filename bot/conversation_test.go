@@ -135,7 +135,7 @@ func (c *counting) Read(p []byte) (int, error) {
 // request makes the request of a line that somebody typed: "ada", or "ada@hall"
 // in another channel than the club, or "ada@mail:hall" on another platform.
 func (k *talk) request(who, text string) (bot.Request, error) {
-	command, args, err := bot.Parse(k.bot.Commands(), text)
+	command, args, err := bot.Parse(text)
 	who, where, _ := strings.Cut(who, "@")
 	room := match.Room{Platform: "chat", Channel: cmp.Or(where, "club")}
 	if platform, channel, ok := strings.Cut(where, ":"); ok {
@@ -188,7 +188,7 @@ func (k *talk) posts(t testing.TB) []outbox.Post {
 func (k *talk) say(t testing.TB, who, text string) (bot.Answer, []outbox.Post) {
 	t.Helper()
 	k.now = k.now.Add(time.Minute)
-	if _, _, err := bot.Parse(k.bot.Commands(), text); err != nil {
+	if _, _, err := bot.Parse(text); err != nil {
 		return bot.Answer{Text: bot.Explain(err, k.speaks[who]), Private: true}, nil
 	}
 	k.alive(t)

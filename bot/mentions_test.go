@@ -36,7 +36,7 @@ func TestTypedMentions(t *testing.T) {
 				continue
 			}
 			typed := Typed("/")(m)
-			name, args, err := Parse(Commands(), typed)
+			name, args, err := Parse(typed)
 			if err != nil || name != m.Command || len(args) != len(m.Options) {
 				t.Errorf("%s: %s is typed as %q and read as %s %v, %v", l.Tag, key, typed, name, args, err)
 			}

@@ -29,7 +29,7 @@ var ErrNotACommand = fmt.Errorf("not a command")
 // names: Parse returns the present one. It returns ErrNotACommand for text that does not
 // begin with "/" or "!"; its other errors are for the person who typed, in English, and
 // [Explain] translates them.
-func Parse(commands []Command, typed string) (string, map[string]string, error) {
+func Parse(typed string) (string, map[string]string, error) {
 	words := strings.Fields(typed)
 	lines := map[int]bool{} // words that begin a line
 	n := 0
@@ -45,9 +45,9 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 		return "", nil, ErrNotACommand
 	}
 	name := strings.ToLower(first[1:])
-	c, ok := FindCommand(commands, name)
+	c, ok := FindCommand(name)
 	if !ok {
-		return "", nil, unknown(commands, name)
+		return "", nil, unknown(name)
 	}
 	var typedAs map[string]string
 	if !slices.ContainsFunc(c.Options, prose) {

@@ -57,7 +57,7 @@ func TestParse(t *testing.T) {
 		`/comment "tesuji"`:                                       `comment text="tesuji"`,
 		"/help command new":                                       "help command=new",
 	} {
-		name, args, err := bot.Parse(bot.Commands(), typed)
+		name, args, err := bot.Parse(typed)
 		got := name
 		for _, c := range bot.Commands() {
 			for _, o := range c.Options {

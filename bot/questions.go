@@ -594,7 +594,7 @@ func help(q *question) Answer {
 		}
 		return out
 	}
-	switch c, found := FindCommand(commands, want); {
+	switch c, found := FindCommand(want); {
 	case want == everyday:
 		out := append([]Text{say("help")}, list(everyday)...)
 		out = append(out, say("help.more"))
@@ -605,6 +605,7 @@ func help(q *question) Answer {
 	case slices.Contains(groups, want):
 		return q.answer(append([]Text{say("help.heading", say("group."+want))}, list(want)...)...)
 	case found:
+		c = c.In(q.lang.Tag)
 		out := []Text{say("help.line", c.Name, usage(c), c.Summary)}
 		if c.Name == "place" {
 			out = append(out, say("help.place"))
@@ -618,7 +619,7 @@ func help(q *question) Answer {
 		}
 		return q.answer(out...)
 	}
-	a := q.refuse(wrong(unknown(commands, want)))
+	a := q.refuse(wrong(unknown(want)))
 	a.Text = text.Capital(a.Text)
 	return a
 }

@@ -109,7 +109,7 @@ func (w *world) request() bot.Request {
 
 // typed is a line that somebody types.
 func (w *world) typed(who, text string) bot.Request {
-	command, args, err := bot.Parse(bot.Commands(), text)
+	command, args, err := bot.Parse(text)
 	if err != nil {
 		w.t.Fatal(err)
 	}

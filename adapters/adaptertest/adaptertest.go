@@ -301,8 +301,6 @@ type fakeService struct {
 	settled, released []string // ids of posts
 }
 
-func (d *fakeService) Commands() []bot.Command { return bot.Commands() }
-
 func (d *fakeService) Ask(_ context.Context, r bot.Request) (bot.Answer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -39,7 +39,7 @@ func (h *hall) person(who string) *discordtest.Person {
 
 // Says fills in a command as Discord's client does from what is typed.
 func (h *hall) Says(who, text string) {
-	name, args, err := bot.Parse(bot.Commands(), text)
+	name, args, err := bot.Parse(text)
 	if err != nil { // the client sends nothing, and shows which commands there are
 		for _, c := range bot.Commands() {
 			fmt.Fprintf(&h.client, "/%s\n", c.Name)

@@ -52,7 +52,7 @@ func path(c bot.Command) string {
 
 // pathOf returns the path of the command of a name, or the name if there is none.
 func pathOf(name string) string {
-	if c, ok := bot.FindCommand(bot.Commands(), name); ok {
+	if c, ok := bot.FindCommand(name); ok {
 		return path(c)
 	}
 	return name

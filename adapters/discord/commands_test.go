@@ -105,7 +105,7 @@ func TestProjection(t *testing.T) {
 		}
 	}
 	for name := range reserved {
-		if _, ok := bot.FindCommand(bot.Commands(), name); !ok {
+		if _, ok := bot.FindCommand(name); !ok {
 			t.Errorf("there is no command %s to reserve", name)
 		}
 	}

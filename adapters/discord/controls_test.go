@@ -133,7 +133,7 @@ func TestControlsHaveEquivalents(t *testing.T) {
 				t.Errorf("%s: the button's %s is %q", c.Label, k, p.args[k])
 			}
 		}
-		if _, ok := bot.FindCommand(commands, c.Command); !ok {
+		if _, ok := bot.FindCommand(c.Command); !ok {
 			t.Errorf("%s: no command %s", c.Label, c.Command)
 		}
 		if _, ok := findOption(commands, c.Command, c.Ask); c.Ask != "" && !ok {

@@ -229,7 +229,7 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 // that is not accepted ends Run.
 func (a *Adapter) registered(ctx context.Context, stop context.CancelCauseFunc) {
 	for failures := 1; ; failures++ {
-		err := a.register(ctx, a.service.Commands())
+		err := a.register(ctx, bot.Commands())
 		if err == nil && a.cfg.Guild != "" {
 			err = a.removeGlobalCommands(ctx)
 		}
@@ -259,7 +259,7 @@ func (a *Adapter) greet(ctx context.Context) {
 		a.log.Info("connected to Discord", "error", err)
 		return
 	}
-	a.log.Info("connected to Discord", "bot", app.Name, "servers", app.Servers, "commands", len(project(a.service.Commands(), a.cfg.Guild != "")))
+	a.log.Info("connected to Discord", "bot", app.Name, "servers", app.Servers, "commands", len(project(bot.Commands(), a.cfg.Guild != "")))
 }
 
 // connect takes interactions through the gateway.

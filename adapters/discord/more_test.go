@@ -301,7 +301,7 @@ func TestEntriesHaveEquivalents(t *testing.T) {
 		if !ok || p.command != c.Command || p.ask != c.Ask || len(p.args) != len(c.Args) {
 			t.Errorf("%s: the entry asks for %v", c.Label, p)
 		}
-		if _, ok := bot.FindCommand(commands, c.Command); !ok {
+		if _, ok := bot.FindCommand(c.Command); !ok {
 			t.Errorf("%s: no command %s", c.Label, c.Command)
 		}
 		if _, ok := findOption(commands, c.Command, c.Ask); c.Ask != "" && !ok {

@@ -32,7 +32,7 @@ var errTooLarge = errors.New("the file is too large")
 func (a *Adapter) withFile(ctx context.Context, r *bot.Request, c interaction.CommandData) error {
 	m, ok := entry(c)
 	if !ok {
-		diagram, ok := diagramOption(a.service.Commands(), r.Command)
+		diagram, ok := diagramOption(bot.Commands(), r.Command)
 		f, attached := c.Files[c.Option(fileOption).Text]
 		if !ok || !attached {
 			return nil
@@ -58,7 +58,7 @@ func (a *Adapter) lacksDiagram(in interaction.Interaction) *rest.Response {
 	if in.Command.Target != "" || in.Command.Option(fileOption).Text != "" || !commanded(&r, in.Command) {
 		return nil
 	}
-	o, ok := diagramOption(a.service.Commands(), r.Command)
+	o, ok := diagramOption(bot.Commands(), r.Command)
 	p := press{r.Command, r.Args, o.Name}
 	if !ok || strings.TrimSpace(r.Args[o.Name]) != "" || len(p.String()) > maxCustomID {
 		return nil

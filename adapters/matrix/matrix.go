@@ -205,7 +205,7 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 		a.log.Error("panic", "value", v, "stack", string(debug.Stack()))
 	})
 	a.mu.Lock()
-	a.service, a.known, a.ctx, a.queue, a.rooms, a.asks, a.leftover = service, service.Commands(), asking, q, rooms, asks, leftover
+	a.service, a.known, a.ctx, a.queue, a.rooms, a.asks, a.leftover = service, bot.Commands(), asking, q, rooms, asks, leftover
 	a.mu.Unlock()
 	defer func() { // what is being asked is answered; what waits is on disk
 		timer := time.AfterFunc(drainFor, cancel)

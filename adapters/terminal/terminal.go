@@ -144,7 +144,7 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 		return nil
 	}
 	if line[0] != '/' && line[0] != '!' {
-		line = cmp.Or(bot.Slashed(service.Commands(), line), "/"+line)
+		line = cmp.Or(bot.Slashed(line), "/"+line)
 	}
 	if t.spoke != "" && !named && strings.HasPrefix(line, "/undo") {
 		seat = t.spoke // players take back their own turns
@@ -154,7 +154,7 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 	t.mu.Unlock()
 	r := bot.Request{ID: id, Who: who(seat), Where: room, Seats: &bot.Seats{Black: who("black"), White: who("white")},
 		Lang: t.Lang, RoomLang: t.Lang}
-	command, args, err := bot.Parse(service.Commands(), line)
+	command, args, err := bot.Parse(line)
 	if err != nil {
 		t.refuse()
 	}

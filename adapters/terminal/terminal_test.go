@@ -58,7 +58,7 @@ func TestQuit(t *testing.T) {
 	for typed, want := range map[string]int{"quit": 0, " Exit ": 0, "/quit": 0, "quite": 1} {
 		for _, prompt := range []bool{true, false} {
 			s := &Terminal{In: strings.NewReader(typed + "\n"), Out: io.Discard, Prompt: prompt}
-			if err := s.Run(t.Context(), noCommands{}); err != io.EOF {
+			if err := s.Run(t.Context(), nil); err != io.EOF {
 				t.Errorf("%q: %v", typed, err)
 			}
 			if refused := s.Refused(); refused != want {
@@ -117,10 +117,6 @@ func TestNoModerators(t *testing.T) {
 		}
 	}
 }
-
-type noCommands struct{ bot.Service }
-
-func (noCommands) Commands() []bot.Command { return nil }
 
 func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, service bot.Service) adaptertest.Platform {

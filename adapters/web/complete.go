@@ -49,11 +49,11 @@ func complete(ctx context.Context, service bot.Service, req bot.Request, text st
 	if !strings.HasPrefix(text, "/") {
 		return completion{}
 	}
-	commands := service.Commands()
 	name, rest, spaced := strings.Cut(text, " ")
 	if !spaced {
-		return completion{Replace: text, Choices: commandsLike(commands, name, req.Lang)}
+		return completion{Replace: text, Choices: commandsLike(name, req.Lang)}
 	}
+	commands := bot.Commands()
 	i := slices.IndexFunc(commands, func(c bot.Command) bool { return "/"+c.Name == strings.ToLower(name) })
 	if i < 0 {
 		return completion{}
@@ -64,7 +64,7 @@ func complete(ctx context.Context, service bot.Service, req bot.Request, text st
 	out := completion{Replace: word}
 
 	// Parse finds the option that the word belongs to.
-	_, args, err := bot.Parse(commands, before)
+	_, args, err := bot.Parse(before)
 	if err != nil {
 		return completion{}
 	}
@@ -73,7 +73,7 @@ func complete(ctx context.Context, service bot.Service, req bot.Request, text st
 		named, prefix = key+":", value
 	}
 	const mark = "\u2060"
-	_, with, err := bot.Parse(commands, before+named+mark)
+	_, with, err := bot.Parse(before + named + mark)
 	at := -1
 	if err == nil {
 		at = slices.IndexFunc(c.Options, func(o bot.Option) bool { return strings.HasSuffix(with[o.Name], mark) })
@@ -105,9 +105,9 @@ func complete(ctx context.Context, service bot.Service, req bot.Request, text st
 
 // commandsLike returns the commands that begin like name, which begins with a
 // slash, in the words of a language.
-func commandsLike(commands []bot.Command, name, tag string) []choice {
+func commandsLike(name, tag string) []choice {
 	var out []choice
-	for _, c := range commands {
+	for _, c := range bot.Commands() {
 		full := "/" + c.Name
 		if !strings.HasPrefix(full, strings.ToLower(name)) {
 			continue

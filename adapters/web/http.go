@@ -392,17 +392,16 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	line := match.Typed{Room: channel, From: who.Name, Text: cleanText(sub.Text), At: s.cfg.Now()}
 	req := request(who)
 	req.ID, req.Moderator, req.Lang = platform+":"+sub.ID, sub.owner, sub.lang
-	commands := s.service.Commands()
 	if sub.Command != "" { // pressed, not typed
 		line.Text = ""
 		pressed := bot.Current(match.Control{Command: sub.Command, Args: sub.Args})
 		req.Command, req.Args = pressed.Command, pressed.Args
-		if _, ok := bot.FindCommand(commands, req.Command); !ok {
+		if _, ok := bot.FindCommand(req.Command); !ok {
 			return s.refusal(bot.Translated(lang(), wordNoCommand)), nil
 		}
 	} else {
 		var err error
-		req.Command, req.Args, err = bot.Parse(commands, line.Text)
+		req.Command, req.Args, err = bot.Parse(line.Text)
 		switch {
 		case errors.Is(err, bot.ErrNotACommand) && line.Text == "":
 			return s.refusal(bot.Translated(lang(), wordNothing)), nil
@@ -411,7 +410,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 		case err != nil && !errors.Is(err, bot.ErrNotACommand):
 			return s.refusal(bot.Explain(err, lang())), nil
 		}
-		diagram := diagramOption(commands, req.Command)
+		diagram := diagramOption(req.Command)
 		length := utf8.RuneCountInString(sub.Text)
 		switch {
 		case length > maxText && diagram == "":
@@ -463,7 +462,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 		}
 		req = turn
 	}
-	req.Users = users(commands, req.Command, req.Args)
+	req.Users = users(req.Command, req.Args)
 	if line.Text != "" {
 		req.Typed = &line
 	}
@@ -513,8 +512,8 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 
 // diagramOption returns the option of a command that takes a diagram or record; empty: it
 // has none.
-func diagramOption(commands []bot.Command, name string) string {
-	if c, ok := bot.FindCommand(commands, name); ok {
+func diagramOption(name string) string {
+	if c, ok := bot.FindCommand(name); ok {
 		for _, o := range c.Options {
 			if o.Type == bot.DiagramOption {
 				return o.Name
@@ -537,8 +536,8 @@ func (s *server) hint(lang string, who outbox.User, text, why string) answer {
 	} else if turn || who == onlooker {
 		return answer{}
 	}
-	meant := bot.Slashed(s.service.Commands(), strings.TrimRight(text, " ?？"))
-	command, args, err := bot.Parse(s.service.Commands(), meant)
+	meant := bot.Slashed(strings.TrimRight(text, " ?？"))
+	command, args, err := bot.Parse(meant)
 	if err != nil {
 		return answer{}
 	}

@@ -117,7 +117,7 @@ func (s *server) show(ctx context.Context, m outbox.Message) message {
 	}
 	for _, c := range m.Controls {
 		c = bot.Current(c)
-		out.Controls = append(out.Controls, control{c.Label, c.Command, c.Args, c.Ask, pick(s.service.Commands(), c)})
+		out.Controls = append(out.Controls, control{c.Label, c.Command, c.Args, c.Ask, pick(c)})
 	}
 	if m.File != nil {
 		out.File = &file{m.File.Name, "/answer/" + url.PathEscape(m.Key) + "/" + url.PathEscape(m.File.Name)}
@@ -158,21 +158,20 @@ func (s *server) show(ctx context.Context, m outbox.Message) message {
 }
 
 // pick says how the page asks for the option that a control asks for.
-func pick(commands []bot.Command, c match.Control) string {
+func pick(c match.Control) string {
 	if c.Ask == "" {
 		return ""
 	}
-	for _, command := range commands {
-		for _, o := range command.Options {
-			switch {
-			case command.Name != c.Command || o.Name != c.Ask:
-			case o.Type == bot.PointOption: // too many to choose from
-				return "type"
-			case o.Rest:
-				return "several"
-			default:
-				return "one"
-			}
+	command, _ := bot.FindCommand(c.Command)
+	for _, o := range command.Options {
+		switch {
+		case o.Name != c.Ask:
+		case o.Type == bot.PointOption: // too many to choose from
+			return "type"
+		case o.Rest:
+			return "several"
+		default:
+			return "one"
 		}
 	}
 	return "type"

@@ -91,8 +91,6 @@ type fakeService struct {
 	expects     outbox.User                         // a turn
 }
 
-func (d fakeService) Commands() []bot.Command { return bot.Commands() }
-
 func (d fakeService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	if d.ask == nil {
 		return bot.Answer{}, nil
@@ -576,7 +574,7 @@ func TestPick(t *testing.T) {
 		{"place", "at", "type"}, {"dead", "points", "several"}, {"pass", "dead", "several"}, {"dead", "as", "one"}, {"new", "rules", "one"},
 		{"pass", "", ""}, {"place", "where", "type"}, {"nothing", "at", "type"},
 	} {
-		if got := pick(bot.Commands(), match.Control{Command: c.command, Ask: c.ask}); got != c.want {
+		if got := pick(match.Control{Command: c.command, Ask: c.ask}); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.command, c.ask, got, c.want)
 		}
 	}

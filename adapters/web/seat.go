@@ -55,24 +55,20 @@ func request(who outbox.User) bot.Request {
 
 // users returns the users that options of type User mention, by option: the seats, or
 // people by their names. "me" stays an argument, which the bot understands.
-func users(commands []bot.Command, command string, args map[string]string) map[string]outbox.User {
+func users(command string, args map[string]string) map[string]outbox.User {
 	found := map[string]outbox.User{}
-	for _, c := range commands {
-		if c.Name != command {
+	c, _ := bot.FindCommand(command)
+	for _, o := range c.Options {
+		name := strings.TrimPrefix(strings.TrimSpace(args[o.Name]), "@")
+		if o.Type != bot.UserOption || name == "" || strings.EqualFold(name, "me") {
 			continue
 		}
-		for _, o := range c.Options {
-			name := strings.TrimPrefix(strings.TrimSpace(args[o.Name]), "@")
-			if o.Type != bot.UserOption || name == "" || strings.EqualFold(name, "me") {
-				continue
-			}
-			who, problem := userOf(strings.ToLower(name))
-			if problem != "" {
-				who, problem = userOf("name:" + name)
-			}
-			if problem == "" && who != onlooker { // who cannot play
-				found[o.Name] = who
-			}
+		who, problem := userOf(strings.ToLower(name))
+		if problem != "" {
+			who, problem = userOf("name:" + name)
+		}
+		if problem == "" && who != onlooker { // who cannot play
+			found[o.Name] = who
 		}
 	}
 	return found

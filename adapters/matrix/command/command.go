@@ -64,19 +64,19 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 	typed := word
 	word = strings.ToLower(width.Fold.String(word))
 	at, isPoint := point(text)
-	_, isCommand := bot.FindCommand(known, word)
+	_, isCommand := bot.FindCommand(word)
 	switch {
 	case word == "" && how == byName && rest == "":
 		word = "help"
 	case isPoint && how != afterBlank && !isCommand && (word != "play" || how == byName || how == alone): // "!play" is for another bot
 		word, rest = "place", " "+at
 	}
-	c, ok := bot.FindCommand(known, word)
+	c, ok := bot.FindCommand(word)
 	if !ok {
 		if how == afterBlank || !mistyped(known, word) {
 			return Parsed{}, false
 		}
-		_, _, err := bot.Parse(known, "/"+word)
+		_, _, err := bot.Parse("/" + word)
 		return problem(typed, err), true
 	}
 	if len(text) > maxTyped {
@@ -85,7 +85,7 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 		}
 		return Parsed{Command: word, Problem: strings.ReplaceAll(wordTooLong, "{0}", strconv.Itoa(maxTyped))}, true
 	}
-	name, args, err := bot.Parse(known, "/"+word+t.withUsers(c, rest))
+	name, args, err := bot.Parse("/" + word + t.withUsers(c, rest))
 	if how == afterBlank && (err != nil || !plausible(c, args)) {
 		return Parsed{}, false // "! why not"
 	}

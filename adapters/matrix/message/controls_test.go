@@ -29,7 +29,7 @@ func TestControlsHaveEquivalents(t *testing.T) {
 			t.Errorf("%s: neither a reaction nor a text", c.Label)
 			continue
 		}
-		command, args, err := bot.Parse(commands, "/"+strings.Replace(typed, "…", "C3", 1))
+		command, args, err := bot.Parse("/" + strings.Replace(typed, "…", "C3", 1))
 		want := maps.Clone(c.Args)
 		if c.Ask != "" {
 			if want == nil {
@@ -42,7 +42,7 @@ func TestControlsHaveEquivalents(t *testing.T) {
 		}
 	}
 	for _, r := range message.Reactions {
-		now, ok := bot.FindCommand(commands, r.Command)
+		now, ok := bot.FindCommand(r.Command)
 		if !ok || !slices.ContainsFunc(commands, func(c bot.Command) bool { return c.Name == now.Name }) {
 			t.Errorf("%s asks for %s, which is no command", r.Emoji, r.Command)
 		}

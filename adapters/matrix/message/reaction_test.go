@@ -12,9 +12,8 @@ import (
 
 func TestReactions(t *testing.T) {
 	seen := map[string]bool{}
-	commands := bot.Commands()
 	for _, r := range message.Reactions {
-		c, ok := bot.FindCommand(commands, r.Command)
+		c, ok := bot.FindCommand(r.Command)
 		if !ok {
 			t.Errorf("there is no command %s", r.Command)
 			continue

@@ -55,7 +55,7 @@ func Tells(t testing.TB, file string, now time.Time, who outbox.User, where matc
 	b := bot.New(st, bot.Config{Now: func() time.Time { return now }})
 	var out strings.Builder
 	for i, question := range questions {
-		command, args, err := bot.Parse(b.Commands(), question)
+		command, args, err := bot.Parse(question)
 		if err != nil {
 			t.Fatal(err)
 		}
