@@ -27,7 +27,7 @@ var ButtonGo = Area2.But(Ruleset{
 	},
 	words: []word{
 		{OneButton, atStart, things},
-		{withButton(TakeButton), on(Place, Pass, AcceptSuggestion, Button), ButtonThing},
+		{TakeButton, on(Place, Pass, AcceptSuggestion, Button), ButtonThing},
 	},
 	facts: []condition{
 		{ButtonLies, onTurns | onAgreed | inCount, false},
@@ -62,7 +62,7 @@ var ButtonEquivalence = AGA.But(Ruleset{
 		cycles, settling, agaDisputes,
 	},
 	words: []word{
-		{withButton(GiveButton), on(Place, Pass, AcceptSuggestion, Button), ButtonThing},
+		{GiveButton, on(Place, Pass, AcceptSuggestion, Button), ButtonThing},
 	},
 })
 
@@ -90,7 +90,7 @@ var ReverseButton = AGA.But(Ruleset{
 		cycles, settling, agaDisputes,
 	},
 	words: []word{
-		{withButton(LastPasserTakesButton), onAgreed, ButtonThing},
+		{LastPasserTakesButton, onAgreed, ButtonThing},
 	},
 })
 
@@ -105,15 +105,3 @@ var (
 		return g.first[Button].By == White
 	}}
 )
-
-// withButton makes a rule that takes a button from the table refuse where
-// there is none: no ruleset of the catalogue asks that, but others may.
-func withButton(r Rule) Rule {
-	return Rule{r.Name, func(g *Game) bool {
-		if g.table <= 0 {
-			g.because = saying("no button lies on the table")
-			return false
-		}
-		return r.Do(g)
-	}}
-}

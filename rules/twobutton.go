@@ -40,8 +40,8 @@ var TwoButton = AGA.But(Ruleset{
 	},
 	words: []word{
 		{TwoButtons, atStart, things},
-		{withButton(TakeButton.As("the first player to pass gets a button")), on(Pass), ButtonThing},
-		{withButton(LastPasserTakesButton.As("the last player to pass gets a button")), onAgreed, ButtonThing},
+		{TakeButton.As("the first player to pass gets a button"), on(Pass), ButtonThing},
+		{LastPasserTakesButton.As("the last player to pass gets a button"), onAgreed, ButtonThing},
 	},
 	facts: []condition{
 		{FirstButtonLies, onTurns | onAgreed | inCount, false},
@@ -98,7 +98,7 @@ var TwoButtonSeparate = AGA.But(Ruleset{
 		twoButtonKomi,
 	},
 	words: []word{
-		{takeBackLastButton, on(Resume), things},
+		{TakeBackLastButton, on(Resume), things},
 	},
 	facts: []condition{
 		{TwoPassesJustBefore, onTurns, false},
@@ -133,7 +133,7 @@ var TwoButtonPasses = AGA.But(Ruleset{
 		settling, agaDisputes, twoButtonKomi,
 	},
 	words: []word{
-		{withStone(TakeBackPassStone), onAgreed, things},
+		{TakeBackPassStone, onAgreed, things},
 	},
 	facts: []condition{
 		{FirstPasserStoppedPlay, onAgreed, false},
@@ -147,9 +147,12 @@ var (
 	FirstPasserStoppedPlay = Fact{"the player whose pass stopped play made the first pass of the game too", "", func(g *Game) bool {
 		return g.stopped != None && g.first[Pass].By == g.stopped
 	}}
-	// TakeBackPassStone undoes what the last pass cost.
+	// TakeBackPassStone undoes what the last pass cost. Only in a custom ruleset it may have
+	// cost nothing.
 	TakeBackPassStone = Rule{"the last pass gives no pass stone", func(g *Game) bool {
-		g.give(g.stopped.Opponent(), PassStone, -1)
+		if g.stopped != None && g.held[g.stopped.Opponent()][PassStone] > 0 {
+			g.give(g.stopped.Opponent(), PassStone, -1)
+		}
 		return true
 	}}
 )
@@ -173,33 +176,18 @@ var (
 	NextButtonIsFinal = Fact{"if the last button is taken again now, all stones on the board count as alive", "", func(g *Game) bool {
 		return g.phase == Playing && g.onlySinceResumption(Pass, Button)
 	}}
-	// TakeBackLastButton undoes the turn that stopped play.
+	// TakeBackLastButton undoes the turn that stopped play. Only in a custom ruleset that may
+	// have been another turn than a button.
 	TakeBackLastButton = Rule{"the last button returns to the table, and the player who took it is to move", func(g *Game) bool {
+		if last, _ := g.LastTurn(); last.Kind != Button || g.stopped == None || g.held[g.stopped.Opponent()][ButtonThing] <= 0 {
+			g.because = saying("no button stopped play")
+			return false
+		}
 		g.table++
 		g.give(g.stopped.Opponent(), ButtonThing, -1)
 		g.toPlay = g.stopped
 		g.situations = slices.Clip(g.situations[:len(g.situations)-1])
+		g.bansFrom = min(g.bansFrom, len(g.situations)-1) // the board as it lies stays in the record
 		return true
 	}}
 )
-
-// takeBackLastButton makes the rule refuse where no button stopped play: in the catalogue
-// one always did.
-var takeBackLastButton = Rule{TakeBackLastButton.Name, func(g *Game) bool {
-	last, _ := g.LastTurn()
-	if last.Kind != Button || g.stopped == None || g.held[g.stopped.Opponent()][ButtonThing] <= 0 {
-		g.because = saying("no button stopped play")
-		return false
-	}
-	TakeBackLastButton.Do(g)
-	g.bansFrom = min(g.bansFrom, len(g.situations)-1) // the board as it lies stays in the record
-	return true
-}}
-
-// withStone makes a rule that takes a pass stone back do nothing where the opponent of the
-// player who stopped play has none: in the catalogue they always have one.
-func withStone(r Rule) Rule {
-	return Rule{r.Name, func(g *Game) bool {
-		return g.stopped == None || g.held[g.stopped.Opponent()][PassStone] <= 0 || r.Do(g)
-	}}
-}

@@ -49,7 +49,7 @@ var Ultimate = Ruleset{
 	words: []word{
 		{EachHoldsOnePrisoner, atStart, Prisoner},
 		{KomiInBowls, atStart, Prisoner},
-		{returnPrisoner, on(Delay), things},
+		{ReturnPrisoner, on(Delay), things},
 		{LeaveUltimateStone, on(Delay), UltimateStone},
 		{EndInDraw, on(Draw), things},
 	},
@@ -88,6 +88,10 @@ var (
 		return g.held[g.turn.By][Prisoner] > 0
 	}}
 	ReturnPrisoner = Rule{"the player gives a prisoner back to the opponent", func(g *Game) bool {
+		if !HoldsAPrisoner.Is(g) {
+			g.because = saying(HoldsAPrisoner.Not)
+			return false
+		}
 		g.give(g.turn.By, Prisoner, -1)
 		return true
 	}}
@@ -127,13 +131,3 @@ var (
 		return true
 	}}
 )
-
-// returnPrisoner makes the rule refuse where there is no prisoner: the catalogue asks for one
-// before.
-var returnPrisoner = Rule{ReturnPrisoner.Name, func(g *Game) bool {
-	if g.held[g.turn.By][Prisoner] <= 0 {
-		g.because = saying(HoldsAPrisoner.Not)
-		return false
-	}
-	return ReturnPrisoner.Do(g)
-}}

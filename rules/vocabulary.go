@@ -261,22 +261,10 @@ var (
 	ButtonLies = Fact{"the button lies on the table", "the button has already been taken", func(g *Game) bool {
 		return g.table > 0
 	}}
-	TakeButton = Rule{"the player takes a button", func(g *Game) bool {
-		g.table--
-		g.give(g.turn.By, ButtonThing, 1)
-		return true
-	}}
-	GiveButton = Rule{"the player gives the opponent a button", func(g *Game) bool {
-		g.table--
-		g.give(g.turn.By.Opponent(), ButtonThing, 1)
-		return true
-	}}
-	LastPasserTakesButton = Rule{"the player whose pass stopped play gets a button", func(g *Game) bool {
-		g.table--
-		g.give(g.stopped, ButtonThing, 1)
-		return true
-	}}
-	FirstButtonLies = Fact{"the first button lies on the table", "the first button has already been taken", func(g *Game) bool {
+	TakeButton            = Rule{"the player takes a button", func(g *Game) bool { return g.takeButton(g.turn.By) }}
+	GiveButton            = Rule{"the player gives the opponent a button", func(g *Game) bool { return g.takeButton(g.turn.By.Opponent()) }}
+	LastPasserTakesButton = Rule{"the player whose pass stopped play gets a button", func(g *Game) bool { return g.takeButton(g.stopped) }}
+	FirstButtonLies       = Fact{"the first button lies on the table", "the first button has already been taken", func(g *Game) bool {
 		return g.table == 2
 	}}
 	TheButtonIsOnTheTable = Fact{"the button is on the table", "", func(g *Game) bool {
@@ -286,6 +274,18 @@ var (
 		return g.table == 1 && g.phase == Playing
 	}}
 )
+
+// takeButton gives a button from the table to a player. Only in a custom ruleset there may
+// be none.
+func (g *Game) takeButton(c Color) bool {
+	if g.table <= 0 {
+		g.because = saying("no button lies on the table")
+		return false
+	}
+	g.table--
+	g.give(c, ButtonThing, 1)
+	return true
+}
 
 // Settling: play has stopped, the players mark dead stones and both accept.
 var (
