@@ -16,8 +16,8 @@ import (
 
 // The data about a person, and how it is deleted. Games, posts and answers refer to
 // people by ids that mean nothing without the table of persons. Names are only in that
-// table, in the transcript of the local room, and in what is to be done for somebody who is
-// being forgotten.
+// table, in what people type in the local room and what earlier releases stored of it, and
+// in what is to be done for somebody who is being forgotten.
 
 // privacy shows a person their stored data, or deletes it.
 func privacy(ctx context.Context, b *Bot, s localizer, r Request) (Answer, error) {
@@ -137,7 +137,14 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who outbox.User, by m
 		return nil, err
 	}
 	for _, m := range messages {
-		said := line{At: m.At, From: m.From, Text: m.Text}
+		names, err := b.store.People(ctx, m.People())
+		if err != nil {
+			return nil, err
+		}
+		said := line{At: m.At, From: m.From, Text: Fill(Line(m, names), Format{})}
+		if m.By != "" {
+			said.From = who.Name
+		}
 		if m.File != nil {
 			said.File = string(m.File.Data)
 		}
@@ -151,11 +158,7 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who outbox.User, by m
 // that nothing shown meanwhile contains it, and stores the rest as a job, which the next
 // start continues if the process is killed.
 func (b *Bot) forget(ctx context.Context, r Request, by match.PersonID) error {
-	_, l, err := b.room(ctx, r.Where)
-	if err != nil {
-		return err
-	}
-	f := Forgetting{Person: by, Who: r.Who, Instead: l.Say(say("somebody"))}
+	f := Forgetting{Person: by, Who: r.Who}
 	if err := b.store.Forget(ctx, f); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
@@ -37,6 +38,14 @@ func word(l *text.Language, texts []Text, who map[match.PersonID]outbox.User, ga
 		names[string(p)] = text.User{Name: text.CleanName(w.Name), Platform: w.Platform, ID: w.ID}
 	}
 	return l.Word(texts, names, game)
+}
+
+// Line words a line of the log of a room, with the names that people have now.
+func Line(m outbox.Message, who map[match.PersonID]outbox.User) string {
+	if m.Texts == nil { // typed, or worded by an earlier release
+		return m.Text
+	}
+	return word(text.BestLanguage(m.Lang), m.Texts, rooms.TellApart(who), m.Number)
 }
 
 // people returns the people whom texts name.

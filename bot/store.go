@@ -11,9 +11,8 @@ import (
 
 // A Forgetting is somebody who asked to be forgotten.
 type Forgetting struct {
-	Person  match.PersonID
-	Who     outbox.User
-	Instead string // the word that takes the place of their name
+	Person match.PersonID
+	Who    outbox.User
 }
 
 // Errors of a Store.
@@ -45,13 +44,12 @@ type Store interface {
 	Forget(ctx context.Context, f Forgetting) error
 	Forgetting(ctx context.Context) ([]Forgetting, error)
 	// Erase deletes what is stored about a person: their name, their settings, their
-	// comments on games, and their messages in the local room. Messages of others address
-	// f.Instead from then on, and are otherwise as they were. The person's id stays in
-	// games, posts and answers, and no longer refers to anybody. Another call finishes what
-	// was interrupted.
+	// comments on games, and the lines of the local room that go with them. The person's id
+	// stays in games, posts, answers and other lines, and no longer refers to anybody.
+	// Another call finishes what was interrupted.
 	Erase(ctx context.Context, f Forgetting) error
-	// MessagesOf returns the messages of the local room's transcript that concern a
-	// person: their own, those that quote them, and private answers to them.
+	// MessagesOf returns the lines of the local room's transcript that go with a person:
+	// what they typed, quotes of their comments, and private messages to them.
 	MessagesOf(ctx context.Context, p match.PersonID, who outbox.User) ([]outbox.Message, error)
 	// EventsBy returns the events that a person caused, by game, in order.
 	EventsBy(ctx context.Context, p match.PersonID) (map[match.GameID][]match.Event, error)

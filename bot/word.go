@@ -19,7 +19,7 @@ import (
 
 // worded puts names, words and the picture into a post.
 func (b *Bot) worded(ctx context.Context, o outbox.Pending) (outbox.Post, error) {
-	p := outbox.Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply}
+	p := outbox.Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Stored: o.OutboxPost}
 	room, l, err := b.postLang(ctx, o)
 	if err != nil {
 		return p, err
@@ -47,9 +47,10 @@ func (b *Bot) worded(ctx context.Context, o outbox.Pending) (outbox.Post, error)
 		p.Scene = &scene
 	}
 	who := rooms.TellApart(known)
+	p.Stored.Texts, p.Stored.Notify = texts, nil
 	for _, n := range o.Notify {
 		if w, ok := who[n]; ok {
-			p.Notify = append(p.Notify, w)
+			p.Notify, p.Stored.Notify = append(p.Notify, w), append(p.Stored.Notify, n)
 		}
 	}
 	p.Text = word(l, texts, who, p.Number)

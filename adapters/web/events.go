@@ -231,7 +231,10 @@ func (s *server) frame(ctx context.Context, m outbox.Message) ([]byte, error) {
 	if data, ok := s.frames.Get(m.N); ok {
 		return data, nil
 	}
-	shown := s.show(ctx, m)
+	shown, err := s.show(ctx, m)
+	if err != nil {
+		return nil, err
+	}
 	text, err := json.Marshal(shown)
 	if err != nil {
 		return nil, err

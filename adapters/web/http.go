@@ -389,7 +389,10 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	if noSeat != "" {
 		return s.refusal(bot.Translated(lang(), noSeat)), nil
 	}
-	line := match.Typed{Room: channel, From: who.Name, Text: cleanText(sub.Text), At: s.cfg.Now()}
+	line := match.Typed{Room: channel, Text: cleanText(sub.Text), At: s.cfg.Now()}
+	if seatWith(who.ID) != nil {
+		line.By = match.PersonID(who.ID)
+	}
 	req := request(who)
 	req.ID, req.Moderator, req.Lang = platform+":"+sub.ID, sub.owner, sub.lang
 	if sub.Command != "" { // pressed, not typed
@@ -437,8 +440,14 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	case why != nil:
 		return s.refusal(bot.Translated(lang(), why[0], why[1:]...)), nil
 	}
-	sayLine := func() error { // beside no turn
-		_, err := s.say(ctx, outbox.Message{Key: req.ID, Room: line.Room, At: line.At, From: line.From, Text: line.Text})
+	sayLine := func() (err error) { // beside no turn
+		m := outbox.Message{Key: req.ID, Room: line.Room, At: line.At, By: line.By, Text: line.Text}
+		if m.By == "" {
+			m.By, err = s.cfg.Log.Person(ctx, who)
+		}
+		if err == nil {
+			_, err = s.say(ctx, m)
+		}
 		return err
 	}
 	req.Shows, req.Flat = true, true
@@ -495,7 +504,8 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	switch {
 	case got.Private:
 		answered.Room = privateRoom(who)
-		m := s.show(ctx, answered)
+		var m message
+		m, err = s.show(ctx, answered)
 		a = answer{Private: true, Message: &m}
 	case line.Text != "" && !got.Logged:
 		err = sayLine()

@@ -648,7 +648,7 @@ func TestHostileNames(t *testing.T) {
 	} {
 		post(t, url, submission{ID: id(i), Seat: "name:" + name, Text: "hello\u202e there\x07\x00"})
 	}
-	ms := transcript(t, l)
+	ms := shown(t, l)
 	for _, m := range ms {
 		if n := utf8.RuneCountInString(m.From); n > 45 || n == 0 {
 			t.Errorf("a name of %d characters: %q", n, m.From)

@@ -103,14 +103,28 @@ type file struct {
 	URL  string `json:"url"`
 }
 
-// show makes a message ready for the page.
-func (s *server) show(ctx context.Context, m outbox.Message) message {
+// show makes a message ready for the page, with the names that people have now.
+func (s *server) show(ctx context.Context, m outbox.Message) (message, error) {
+	who, err := s.cfg.Log.People(ctx, m.People())
+	if err != nil {
+		return message{}, err
+	}
 	out := message{
-		N: m.N, Key: m.Key, At: m.At, From: m.From, To: m.To, Text: m.Text, Removed: m.Removed, Private: m.Room != channel, Game: string(m.Game),
+		N: m.N, Key: m.Key, At: m.At, From: m.From, To: m.To, Text: bot.Line(m, who), Removed: m.Removed, Private: m.Room != channel, Game: string(m.Game),
 	}
 	out.Kind, out.Replaces = replaced(m)
-	if m.From == "" {
-		out.Text, out.Parts = words(m.Text), parts(m.Text)
+	for _, p := range m.Notify {
+		if mentioned, ok := who[p]; ok {
+			out.To = append(out.To, bot.CleanName(mentioned.Name))
+		}
+	}
+	switch seat := seatWith(string(m.By)); {
+	case seat != nil:
+		out.From = seat.Name
+	case m.By != "":
+		out.From = bot.CleanName(who[m.By].Name)
+	case m.From == "":
+		out.Text, out.Parts = words(out.Text), parts(out.Text)
 	}
 	if m.At.IsZero() {
 		out.At = s.cfg.Now()
@@ -127,7 +141,7 @@ func (s *server) show(ctx context.Context, m outbox.Message) message {
 	case m.Removed:
 	case answered.drawing != nil:
 		out.draw(answered.drawing, "/answer/"+url.PathEscape(m.Key)+"/picture.png")
-	case m.Game != "" && (out.Kind == match.Show || out.Kind == match.Notice && len(m.To) > 0 && m.Room == channel):
+	case m.Game != "" && (out.Kind == match.Show || out.Kind == match.Notice && len(out.To) > 0 && m.Room == channel):
 		b, err := s.board(ctx, m.Game, m.Seq)
 		if err != nil {
 			s.log.Warn("drawing a board of the transcript failed, shown without picture", "game", m.Game, "seq", m.Seq, "error", err)
@@ -154,7 +168,7 @@ func (s *server) show(ctx context.Context, m outbox.Message) message {
 			out.Color = ""
 		}
 	}
-	return out
+	return out, nil
 }
 
 // pick says how the page asks for the option that a control asks for.

@@ -10,7 +10,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store/storetest"
 )
 
@@ -52,9 +51,9 @@ func TestFirstRelease(t *testing.T) {
 		says("black", "/rematch game:1")
 		synctest.Wait()
 		var said []string
-		for _, m := range transcript(t, st)[len(before):] {
+		for _, m := range shown(t, st)[len(before):] {
 			if m.From == "" {
-				line, _, _ := strings.Cut(bot.Fill(m.Text, bot.Format{}), "\n")
+				line, _, _ := strings.Cut(m.Text, "\n")
 				said = append(said, line)
 			}
 		}

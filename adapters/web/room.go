@@ -63,6 +63,10 @@ type Config struct {
 // A Store keeps the transcripts and the holders of names.
 type Store interface {
 	bot.RoomLog
+	// Person returns the id of a person, creating it if necessary, and People the users
+	// behind ids, without those erased or unknown.
+	Person(ctx context.Context, who outbox.User) (match.PersonID, error)
+	People(ctx context.Context, ids []match.PersonID) (map[match.PersonID]outbox.User, error)
 	// Known returns a person with their settings.
 	Known(ctx context.Context, who outbox.User, where match.Room, request string) (rooms.Known, error)
 	// Match returns a game and its events, or bot.ErrNotFound.
@@ -192,8 +196,8 @@ func (r *Room) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []ou
 		return receipt(said), nil, err
 	}
 	var receipts []string
-	for _, who := range p.Notify {
-		m.Key, m.Room, m.To = p.ID+"/"+who.ID, privateRoom(who), []string{bot.CleanName(who.Name)}
+	for i, who := range p.Notify {
+		m.Key, m.Room, m.Notify = p.ID+"/"+who.ID, privateRoom(who), p.Stored.Notify[i:i+1]
 		said, err := r.say(ctx, m)
 		if err != nil {
 			return "", nil, err
@@ -209,13 +213,13 @@ func (r *Room) line(p outbox.Post) outbox.Message {
 	if p.Scene != nil && p.Game != "" && p.Kind == match.Show {
 		r.boards.Add(boardKey{p.Game, p.Seq}, newBoard(*p.Scene))
 	}
-	m := outbox.Message{Key: p.ID, Room: channel, At: r.cfg.Now(), Text: bot.Named(p.Text), Game: p.Game, Seq: p.Seq, Kind: p.Kind,
-		Removed: p.Kind == match.Remove, Controls: p.Controls, File: p.File}
+	m := outbox.Message{Key: p.ID, Room: channel, At: r.cfg.Now(), Texts: p.Stored.Texts, Lang: p.Lang, Number: p.Number, Game: p.Game, Seq: p.Seq,
+		Kind: p.Kind, Removed: p.Kind == match.Remove, Notify: p.Stored.Notify, Controls: p.Controls, File: p.File}
+	if m.Texts == nil { // no post of the bot itself
+		m.Text = p.Text
+	}
 	if p.Replaces != "" {
 		m.Kind += " " + p.Replaces
-	}
-	for _, who := range p.Notify {
-		m.To = append(m.To, bot.CleanName(who.Name))
 	}
 	return m
 }
@@ -250,7 +254,7 @@ func (r *Room) say(ctx context.Context, m outbox.Message) (outbox.Message, error
 
 // grow counts a message that is about to be added to a transcript.
 func (r *Room) grow(m outbox.Message) {
-	n := 100 + len(m.Text) // with its key, times and controls
+	n := 300 + len(m.Text) // with its key, times, texts and controls
 	if m.File != nil {
 		n += len(m.File.Data) * 4 / 3
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -73,13 +74,41 @@ func transcript(t testing.TB, st bot.RoomLog) []outbox.Message {
 	return ms
 }
 
-// said returns the transcript as lines "from: text".
-func said(t testing.TB, st bot.RoomLog) (lines []string) {
+// shown returns the transcript as a page gets it.
+func shown(t testing.TB, st Store) (lines []message) {
 	t.Helper()
+	s := &server{Room: newRoom(st), service: fakeService{}}
 	for _, m := range transcript(t, st) {
+		line, err := s.show(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// said returns the transcript as lines "from: text".
+func said(t testing.TB, st Store) (lines []string) {
+	t.Helper()
+	for _, m := range shown(t, st) {
 		lines = append(lines, m.From+": "+m.Text)
 	}
 	return lines
+}
+
+// unworded adds to a post what its words are made of.
+func unworded(t testing.TB, st Store, p outbox.Post) outbox.Post {
+	t.Helper()
+	p.Stored.Texts = []bot.Text{text.Say("lines", p.Text)}
+	for _, who := range p.Notify {
+		id, err := st.Person(t.Context(), who)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Stored.Notify = append(p.Stored.Notify, id)
+	}
+	return p
 }
 
 // A fakeService is a bot that does what a test tells it to.
@@ -413,7 +442,7 @@ func deliver(t testing.TB, r *Room, posts ...outbox.Post) (receipts []string) {
 	t.Helper()
 	for _, p := range posts {
 		p.Where, p.Kind = here, cmp.Or(p.Kind, match.Notice)
-		receipt, _, err := r.Deliver(t.Context(), p)
+		receipt, _, err := r.Deliver(t.Context(), unworded(t, r.cfg.Log, p))
 		if err != nil {
 			t.Fatal(err)
 		}

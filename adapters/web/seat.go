@@ -17,6 +17,16 @@ var (
 	onlooker = outbox.User{Platform: platform, ID: "onlooker", Name: "Onlooker"}
 )
 
+// seatWith returns the seat with an id, which several people use; nil: there is none.
+func seatWith(id string) *outbox.User {
+	for _, seat := range []*outbox.User{&black, &white, &onlooker} {
+		if seat.ID == id {
+			return seat
+		}
+	}
+	return nil
+}
+
 // userOf returns the user of a seat as the page names it: "black", "white",
 // "onlooker", or "name:" and a name. If nobody can sit there, problem says why.
 func userOf(seat string) (who outbox.User, problem string) {

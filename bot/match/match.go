@@ -187,7 +187,7 @@ type Control struct {
 type Typed struct {
 	Room string
 	At   time.Time
-	From string // their name
+	By   PersonID // the seat from which they typed it, if several people use it; empty: Step.By
 	Text string
 }
 

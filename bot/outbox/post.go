@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -44,6 +45,9 @@ type Post struct {
 	Data     string          // of a decoration: Owes.Data
 	Attempt  int             // 1 for the first; from 2 on the message may exist already
 	Unsent   bool            // no earlier attempt can have sent it, so there is no need to look for it
+	// Stored is the post before it was worded, with all its Texts, and in Notify the ids of
+	// the people in Notify.
+	Stored match.OutboxPost
 	// Message is set by an asker that shows the post in a room whose log the bot keeps: the
 	// post as a line of that log. It is stored when the post is settled; its N is the
 	// receipt.
@@ -51,21 +55,38 @@ type Post struct {
 }
 
 // A Message is a line of the transcript of the local room, which the bot itself keeps,
-// because no chat platform does.
+// because no chat platform does. It refers to people by their ids, and what the bot says is
+// worded when somebody reads it.
 type Message struct {
 	N        int64  // grows by one with each message of the log; set by Append
 	Key      string // identifies the message; empty: it belongs to a step, which is stored once
 	Room     string
 	At       time.Time
-	From     string // who said it; empty: the bot
+	By       match.PersonID // who typed Text: a person, or a seat that several people use; empty: the bot
 	Text     string
-	Game     match.GameID // of the post, or empty; after event Seq
+	Texts    []text.Message // what the bot says, in the language of Lang
+	Lang     string         // BCP 47 tag
+	Number   int            // of the game in its room, for Texts
+	Game     match.GameID   // of the post, or empty; after event Seq
 	Seq      int
 	Kind     string // of the post, or empty
 	Removed  bool
-	To       []string        // names of the people it mentions
-	Controls []match.Control // the buttons below it
-	File     *File           // a file with it, or nil
+	Notify   []match.PersonID // who is mentioned
+	Controls []match.Control  // the buttons below it
+	File     *File            // a file with it, or nil
+	// Of lines that an earlier release stored, with names in Text: who typed it, and who is
+	// mentioned.
+	From string
+	To   []string
+}
+
+// People returns the ids of all people to whom the message refers.
+func (m Message) People() []match.PersonID {
+	ids := append([]match.PersonID{m.By}, m.Notify...)
+	for _, id := range text.People(m.Texts) {
+		ids = append(ids, match.PersonID(id))
+	}
+	return ids
 }
 
 // A File is something to download.

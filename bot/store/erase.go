@@ -28,7 +28,7 @@ const (
 	// Only the players make turns.
 	playedBy = "SELECT id FROM game WHERE opener = $1 UNION SELECT id FROM game WHERE black = $1 UNION SELECT id FROM game WHERE white = $1"
 	// Package bot names the record of a game by its number.
-	recordsOf = "SELECT 'game-' || number || '.sgf' FROM game_channel WHERE platform = $2 AND game IN (" + playedBy +
+	recordsOf = "SELECT 'game-' || number || '.sgf' FROM game_channel WHERE platform = '" + bot.LogPlatform + "' AND game IN (" + playedBy +
 		" UNION SELECT game FROM event WHERE actor = $1 AND " + noTurn + " AND body LIKE 'comment%')"
 	eventsBy = `SELECT game, seq, at, body, proof FROM event WHERE actor = $1 AND ` + noTurn + `
 		UNION ALL
@@ -46,7 +46,6 @@ type storedForgetting struct {
 	Platform string `json:"platform"`
 	ID       string `json:"id"`
 	Name     string `json:"name"`
-	Instead  string `json:"instead"`
 	Room     bool   `json:"room,omitempty"`  // the transcript knows them
 	Since    int64  `json:"since,omitempty"` // messages of theirs, and to them alone, have a higher number than this,
 	Until    int64  `json:"until,omitempty"` // and none higher than this
@@ -80,7 +79,6 @@ func (s *Store) Forget(ctx context.Context, f bot.Forgetting) (err error) {
 	if err != nil {
 		return err
 	}
-	known.Instead = f.Instead
 	value, err := encode(known)
 	if err != nil {
 		return err
@@ -110,18 +108,15 @@ func (s *Store) Forgetting(ctx context.Context) (_ []bot.Forgetting, err error) 
 		var known storedForgetting
 		err = decode(value, &known)
 		return bot.Forgetting{
-			Person:  match.PersonID(strings.TrimPrefix(key, forgetMark)),
-			Who:     outbox.User{Platform: known.Platform, ID: known.ID, Name: known.Name},
-			Instead: known.Instead,
+			Person: match.PersonID(strings.TrimPrefix(key, forgetMark)),
+			Who:    outbox.User{Platform: known.Platform, ID: known.ID, Name: known.Name},
 		}, err
 	}, "SELECT adapter, value FROM bookmark WHERE adapter > $1 AND adapter < $2 ORDER BY adapter", forgetMark, forgetMark+"~")
 }
 
 // Erase deletes what is stored about a person: their name and platform id, their settings,
-// their comments on games, and in the local room their messages and those to them alone.
-// Messages to others and to them address f.Instead from then on; the texts of others stay
-// as they are. The person's id stays in games, posts and answers, and no longer refers to
-// anybody.
+// their comments on games, and in the local room the lines that are theirs. The person's id
+// stays in games, posts, answers and other lines, and no longer refers to anybody.
 //
 // It changes a few rows at a time, so that other changes can come in between. After an
 // error, or if the process dies, another call finishes the work. Deleted data is
@@ -142,11 +137,7 @@ func (s *Store) Erase(ctx context.Context, f bot.Forgetting) (err error) {
 	if err != nil {
 		return err
 	}
-	sp, err := s.speaker(ctx, p, known)
-	if err != nil {
-		return err
-	}
-	if err := s.unsay(ctx, p, sp, f.Instead); err != nil {
+	if err := s.unsay(ctx, p, known); err != nil {
 		return err
 	}
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -164,7 +155,7 @@ func (s *Store) Erase(ctx context.Context, f bot.Forgetting) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.unsay(ctx, p, sp, f.Instead); err != nil { // messages written meanwhile
+	if err := s.unsay(ctx, p, known); err != nil { // messages written meanwhile
 		return err
 	}
 	if err := s.exec(ctx, "DELETE FROM bookmark WHERE adapter = $1", forgetMark+string(p)); err != nil {
@@ -173,14 +164,16 @@ func (s *Store) Erase(ctx context.Context, f bot.Forgetting) (err error) {
 	return s.scrub(ctx)
 }
 
-// unsay erases a person's messages in the transcript, then their comments on games: the
+// unsay deletes a person's lines in the transcript, then their comments on games: the
 // notices of those first, because the events identify them. It empties the answers to them
 // but keeps the keys, so that requests are still not repeated.
-func (s *Store) unsay(ctx context.Context, p match.PersonID, sp *speaker, instead string) error {
-	if sp != nil {
-		if err := s.hush(ctx, sp, instead); err != nil {
-			return err
-		}
+func (s *Store) unsay(ctx context.Context, p match.PersonID, f storedForgetting) error {
+	lines, err := s.linesOf(ctx, p, f)
+	if err != nil {
+		return err
+	}
+	if err := s.removeLines(ctx, lines); err != nil {
+		return err
 	}
 	requests, err := values[string](ctx, s.costly, answersTo, p)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 //
 // An export is all that a store holds, as lines of JSON (UTF-8):
 //
-//	{"halfpoint":"export","version":6}                          first
+//	{"halfpoint":"export","version":8}                          first
 //	{"game":{"id":"g1","rules":"two-button@1", …,"deadline":0}}  for each row
 //	{"end":{"person":2, …,"outage":0}}                          last: how many rows of each table
 //
@@ -38,7 +38,7 @@ import (
 
 const (
 	exportName    = "export"
-	exportVersion = 7
+	exportVersion = 8
 )
 
 // outageMigration moves outages out of bookmarks, and does nothing where there are none.
@@ -90,7 +90,7 @@ var tables = []table{
 	newTable("server_channel", "platform, channel", "", "", "platform channel server"),
 	newTable("holder", "platform, platform_id", "", "", "", "platform platform_id looks secret since#"),
 	newTable("bookmark", "adapter", "adapter value"),
-	newTable("message", "n", "n# key room at# sender body game seq# kind removed#", "extra"),
+	newTable("message", "n", "n# key room at# sender body game seq# kind removed#", "extra", "", "", "", "", "", "person"),
 	newTable("decoration", "platform, kind, key", "", "", "", "", "platform kind key n# channel thread game seq# follows target data not_before# not_after# sleeps# attempt#"),
 	newTable("outage", "platform, server, started", "", "", "", "", "", "platform server started# ended#"),
 }

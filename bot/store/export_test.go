@@ -65,7 +65,7 @@ func TestStrangeTextsAreExported(t *testing.T) {
 }
 
 // The forms of exports that have been made stay readable.
-const smallExport = `{"halfpoint":"export","version":7}
+const smallExport = `{"halfpoint":"export","version":8}
 {"person":{"id":"pa","platform":"web","platform_id":"name:ada","name":"Ada <½>"}}
 {"preference":{"person":"pa","body":"{\"remind\":\"none\"}"}}
 {"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000,"rated":1}}
@@ -81,7 +81,7 @@ const smallExport = `{"halfpoint":"export","version":7}
 {"server_channel":{"platform":"web","channel":"c","server":"s"}}
 {"holder":{"platform":"web","platform_id":"name:ada","looks":"ada","secret":"cafe","since":7}}
 {"bookmark":{"adapter":"matrix","value":"s1"}}
-{"message":{"n":7,"key":"k","room":"c","at":1700000000000,"sender":"Ada","body":"hello","game":"","seq":0,"kind":"","removed":0,"extra":"{\"to\":[\"Ada\"]}"}}
+{"message":{"n":7,"key":"k","room":"c","at":1700000000000,"sender":"Ada","body":"hello","game":"","seq":0,"kind":"","removed":0,"extra":"{\"to\":[\"Ada\"]}","person":"pa"}}
 {"decoration":{"platform":"web","kind":"header","key":"m1","n":7,"channel":"c","thread":"","game":"g","seq":1,"follows":"show","target":"m1","data":"d","not_before":0,"not_after":1700000009000,"sleeps":1,"attempt":2}}
 {"outage":{"platform":"web","server":"s","started":1700000002000,"ended":0}}
 {"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"room_setting":1,"server":1,"server_channel":1,"holder":1,"bookmark":1,"message":1,"decoration":1,"outage":1}}
@@ -94,6 +94,7 @@ var lacked = []struct {
 	tables  []string
 	columns [][3]string
 }{
+	{7, nil, [][3]string{{`,"person":"pa"}}`, `}}`, `,"person":""}}`}}},
 	{6, nil, [][3]string{{`"why":"","tried":1`, `"why":"clean"`, `"why":"","tried":1`}}},
 	{5, []string{"outage"}, nil},
 	{4, []string{"decoration"}, nil},
@@ -105,7 +106,7 @@ var lacked = []struct {
 // olderExport returns smallExport as an older version wrote it, and what is exported
 // after its import.
 func olderExport(version int) (older, read string) {
-	older, read = strings.Replace(smallExport, `"version":7`, fmt.Sprintf(`"version":%d`, version), 1), smallExport
+	older, read = strings.Replace(smallExport, `"version":8`, fmt.Sprintf(`"version":%d`, version), 1), smallExport
 	for _, l := range lacked {
 		if l.version < version {
 			break
@@ -140,7 +141,7 @@ func TestExportForm(t *testing.T) {
 }
 
 func TestOlderExportsAreRead(t *testing.T) {
-	for version := 1; version <= 6; version++ {
+	for version := 1; version <= 7; version++ {
 		older, want := olderExport(version)
 		s := open(t, store.Memory)
 		must(t, s.Import(t.Context(), strings.NewReader(older)))
@@ -216,7 +217,7 @@ func TestImportRefuses(t *testing.T) {
 		{"a record", "(;FF[4]SZ[3])", "line 1: this is not an export of halfpoint"},
 		{"other lines", `{"table":"export","version":1}`, "line 1: this is not an export of halfpoint"},
 		{"no version", `{"halfpoint":"export"}`, "line 1: this is not an export of halfpoint"},
-		{"a newer version", swap(`"version":7`, `"version":8,"more":true`), "line 1: written by a newer halfpoint: version 8, this program reads 7"},
+		{"a newer version", swap(`"version":8`, `"version":9,"more":true`), "line 1: written by a newer halfpoint: version 9, this program reads 8"},
 		{"a table that is not", swap(`{"bookmark":{`, `{"diary":{`), `line 16: there is no table "diary"`},
 		{"a table of the database's own", swap(`{"bookmark":{`, `{"halfpoint_version":{`), `line 16: there is no table "halfpoint_version"`},
 		{"a long name", swap(`{"bookmark":{`, `{"`+strings.Repeat("x", 5000)+`":{`), `line 16: there is no table "` + strings.Repeat("x", 40) + `"`},

@@ -11,7 +11,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-const messagesFrom = "SELECT n, key, room, at, sender, body, game, seq, kind, removed, extra FROM message "
+// The column sender has the name of who typed a line, in those of earlier releases.
+const messagesFrom = "SELECT n, key, room, at, person, sender, body, game, seq, kind, removed, extra FROM message "
 
 // messageWithKey finds a message by its key. The second condition is that of the index.
 const messageWithKey = messagesFrom + "WHERE key = $1 AND key <> ''"
@@ -19,7 +20,7 @@ const messageWithKey = messagesFrom + "WHERE key = $1 AND key <> ''"
 func scanMessage(scan scanner) (m outbox.Message, err error) {
 	var at int64
 	var extra string
-	err = scan(&m.N, &m.Key, &m.Room, &at, &m.From, &m.Text, &m.Game, &m.Seq, &m.Kind, &m.Removed, &extra)
+	err = scan(&m.N, &m.Key, &m.Room, &at, &m.By, &m.From, &m.Text, &m.Game, &m.Seq, &m.Kind, &m.Removed, &extra)
 	if err != nil {
 		return outbox.Message{}, err
 	}
@@ -53,10 +54,10 @@ func putMessage(ctx context.Context, tx *sql.Tx, m outbox.Message) (outbox.Messa
 		return m, err
 	}
 	err = tx.QueryRowContext(ctx, `
-		INSERT INTO message (key, room, at, sender, body, game, seq, kind, removed, extra, n)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (SELECT COALESCE(MAX(n), 0) + 1 FROM message))
+		INSERT INTO message (key, room, at, person, sender, body, game, seq, kind, removed, extra, n)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT COALESCE(MAX(n), 0) + 1 FROM message))
 		ON CONFLICT DO NOTHING RETURNING n`,
-		m.Key, m.Room, millis(m.At), m.From, m.Text, m.Game, m.Seq, m.Kind, flag(m.Removed), extra).Scan(&m.N)
+		m.Key, m.Room, millis(m.At), m.By, m.From, m.Text, m.Game, m.Seq, m.Kind, flag(m.Removed), extra).Scan(&m.N)
 	if errors.Is(err, sql.ErrNoRows) {
 		return scanMessage(tx.QueryRowContext(ctx, messageWithKey, m.Key).Scan)
 	}

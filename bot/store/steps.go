@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -57,7 +58,7 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 			}
 		}
 		if step.Typed != nil {
-			line := outbox.Message{Room: step.Typed.Room, At: step.Typed.At, From: step.Typed.From, Text: step.Typed.Text}
+			line := outbox.Message{Room: step.Typed.Room, At: step.Typed.At, By: cmp.Or(step.Typed.By, step.By), Text: step.Typed.Text}
 			if _, err := putMessage(ctx, tx, line); err != nil {
 				return fmt.Errorf("store the typed message: %w", err)
 			}

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/clock"
@@ -186,11 +187,15 @@ func decodeRoom(text string) (match.RoomSettings, error) {
 	return match.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Layout: s.Layout, Coords: s.Coords, Lang: s.Lang, Hints: s.Hints, Letters: s.Letters}, nil
 }
 
-// storedExtra is the content of a message besides its text.
+// storedExtra is the content of a message besides what was typed.
 type storedExtra struct {
-	To       []string        `json:"to,omitempty"`
-	Controls []storedControl `json:"controls,omitempty"`
-	File     *storedFile     `json:"file,omitempty"`
+	To       []string         `json:"to,omitempty"` // names; only of earlier releases
+	Texts    []bot.Text       `json:"texts,omitempty"`
+	Lang     string           `json:"lang,omitempty"`   // of Texts
+	Number   int              `json:"number,omitempty"` // of the game that Texts are about
+	Notify   []match.PersonID `json:"notify,omitempty"`
+	Controls []storedControl  `json:"controls,omitempty"`
+	File     *storedFile      `json:"file,omitempty"`
 }
 
 type storedFile struct {
@@ -199,15 +204,13 @@ type storedFile struct {
 	Data []byte `json:"data"` // in base64
 }
 
-// encodeExtra encodes the content of a message besides its text; "" if there is none.
+// encodeExtra encodes the content of a message besides what was typed; "" if there is none.
 func encodeExtra(m outbox.Message) (string, error) {
-	if len(m.To) == 0 && len(m.Controls) == 0 && m.File == nil {
-		return "", nil
-	}
-	return encode(storedExtra{m.To, storedControls(m.Controls), (*storedFile)(m.File)})
+	text, err := encode(storedExtra{m.To, m.Texts, m.Lang, m.Number, m.Notify, storedControls(m.Controls), (*storedFile)(m.File)})
+	return strings.TrimSuffix(text, "{}"), err
 }
 
-// decodeExtra decodes the content of a message besides its text, into m.
+// decodeExtra decodes into m what encodeExtra encodes.
 func decodeExtra(text string, m *outbox.Message) error {
 	if text == "" {
 		return nil
@@ -216,7 +219,8 @@ func decodeExtra(text string, m *outbox.Message) error {
 	if err := decode(text, &s); err != nil {
 		return err
 	}
-	m.To, m.Controls, m.File = s.To, controls(s.Controls), (*outbox.File)(s.File)
+	m.To, m.Texts, m.Lang, m.Number, m.Notify = s.To, s.Texts, s.Lang, s.Number, s.Notify
+	m.Controls, m.File = controls(s.Controls), (*outbox.File)(s.File)
 	return nil
 }
 

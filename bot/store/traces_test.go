@@ -43,7 +43,7 @@ func TestErasedLeavesNoTraces(t *testing.T) {
 		must(t, s.Commit(ctx, step))
 	}
 	for i := 0; i < len(who); i += 2 {
-		must(t, s.Erase(ctx, bot.Forgetting{Person: people[i], Who: who[i], Instead: "somebody"}))
+		must(t, s.Erase(ctx, bot.Forgetting{Person: people[i], Who: who[i]}))
 	}
 	var all []byte
 	for _, suffix := range []string{"", "-wal"} {

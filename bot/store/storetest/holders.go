@@ -52,7 +52,7 @@ func holders(d *fixture) {
 
 	// Forgetting the person forgets who held their name.
 	bob := d.person(outbox.User{Platform: "web", ID: "name:bob", Name: "Bob"})
-	d.must(d.Erase(d.ctx(), bot.Forgetting{Person: bob, Who: outbox.User{Platform: "web", ID: "name:bob", Name: "Bob"}, Instead: "somebody"}))
+	d.must(d.Erase(d.ctx(), bot.Forgetting{Person: bob, Who: outbox.User{Platform: "web", ID: "name:bob", Name: "Bob"}}))
 	if _, err := d.Holder(d.ctx(), "web", "name:bob"); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("the holder of a forgotten name: %v", err)
 	}

@@ -102,7 +102,7 @@ func preferences(d *fixture) {
 		d.Error("preferences of nobody are kept")
 	}
 
-	d.must(d.Erase(d.ctx(), bot.Forgetting{Person: a, Who: outbox.User{Platform: "web", ID: "1", Name: "Ada"}, Instead: "somebody"}))
+	d.must(d.Erase(d.ctx(), bot.Forgetting{Person: a, Who: outbox.User{Platform: "web", ID: "1", Name: "Ada"}}))
 	d.same("of who is erased", of(a), match.Preferences{Person: a})
 	choose(mine) // in a request that was under way
 	d.same("of who is erased, later", of(a), match.Preferences{Person: a})
@@ -120,8 +120,8 @@ func erased(d *fixture) {
 	before, log, err := d.Match(d.ctx(), "g1")
 	d.must(err)
 
-	d.must(d.Erase(d.ctx(), bot.Forgetting{Person: a, Who: ada, Instead: "somebody"}))
-	d.must(d.Erase(d.ctx(), bot.Forgetting{Person: a, Who: ada, Instead: "somebody"})) // who is forgotten may be forgotten again
+	d.must(d.Erase(d.ctx(), bot.Forgetting{Person: a, Who: ada}))
+	d.must(d.Erase(d.ctx(), bot.Forgetting{Person: a, Who: ada})) // who is forgotten may be forgotten again
 	d.same("people", d.people(a, b, "unknown"), map[match.PersonID]outbox.User{b: bob})
 	d.same("nobody", d.people(), map[match.PersonID]outbox.User{})
 	after, logAfter, err := d.Match(d.ctx(), "g1")

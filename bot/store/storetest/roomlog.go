@@ -118,7 +118,7 @@ func messageTwice(d *fixture) {
 func messagesOfSteps(d *fixture) {
 	m := d.open("g1", garden)
 	step := d.turn(m, post("p1", match.Show, m))
-	step.Typed = &match.Typed{Room: "hall", At: d.now, From: "Ada", Text: "/place D4"}
+	step.Typed = &match.Typed{Room: "hall", At: d.now, By: "seat:black", Text: "/place D4"}
 	d.must(d.Commit(d.ctx(), step))
 	if err := d.Commit(d.ctx(), step); !errors.Is(err, bot.ErrConflict) {
 		d.Errorf("taken twice: %v", err)

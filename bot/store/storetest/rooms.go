@@ -79,6 +79,6 @@ func known(d *fixture) {
 	of.Parked = true
 	d.same("parked", look("web:3"), rooms.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of})
 
-	d.must(d.Erase(d.ctx(), bot.Forgetting{Person: a, Who: who, Instead: "somebody"}))
+	d.must(d.Erase(d.ctx(), bot.Forgetting{Person: a, Who: who}))
 	d.same("of somebody erased", look("web:3"), rooms.Known{Channel: of})
 }

@@ -148,7 +148,7 @@ func nothingOfAFailedStep(d *fixture) {
 	} {
 		step.Due = []match.Due{d.due(m, "remind", time.Hour)}
 		step.Prefs, step.Room = &match.Preferences{Person: someone, Remind: "none"}, &match.RoomSettings{Room: garden, Size: "9x9"}
-		step.Typed = &match.Typed{Room: "hall", At: d.now, From: "Ada", Text: "/place D4"}
+		step.Typed = &match.Typed{Room: "hall", At: d.now, By: "seat:black", Text: "/place D4"}
 		d.conflict(d.Commit(d.ctx(), step))
 		_, ok, err := d.Answered(d.ctx(), step.Request)
 		d.must(err)
