@@ -109,8 +109,9 @@ func (rec *Record) Differences(g *rules.Game) (out []rules.Saying) {
 	if !sameRules(read.like, r) {
 		return nil
 	}
+	english := says // only the command line tells of them, untranslated
 	if rec.marksOff != nil {
-		out = append(out, says("the record marks {0} otherwise than {1} counts: the komi of {2} makes up for that", rules.Names(rec.marksOff), r.Name, g.Setup().Komi))
+		out = append(out, english("the record marks {0} otherwise than {1} counts: the komi of {2} makes up for that", rules.Names(rec.marksOff), r.Name, g.Setup().Komi))
 	}
 	f, territory := read.says, read.says[score] == "TERRITORY"
 	has, allows := repetition(r), suicidal(r)
@@ -120,19 +121,19 @@ func (rec *Record) Differences(g *rules.Game) (out []rules.Saying) {
 		differs      bool
 		saying       rules.Saying
 	}{
-		{ko, "ING", true, says("the record's rules have Ing's rules of ko, which {0} does not know", r.Name)},
-		{ko, "SPIGHT", true, says("by the record's rules a pass lifts the bans of repetition, in {0} it does not", r.Name)},
-		{ko, f[ko], repetitions[f[ko]] != "" && f[ko] != has, says("the record's rules have {0}, {1} has {2}", repetitions[f[ko]], r.Name, repetitions[has])},
-		{suicide, "1", !allows, says("the record's rules allow suicide, {0} does not", r.Name)},
-		{suicide, "0", allows, says("{0} allows suicide, the record's rules do not", r.Name)},
-		{tax, "ALL", true, says("by the record's rules each living group pays two points, in {0} it does not", r.Name)},
-		{tax, "SEKI", !territory, says("by the record's rules points that are surrounded in seki do not count, in {0} they do", r.Name)},
-		{tax, "NONE", territory && len(g.Seki()) > 0, says("by the record's rules points that are surrounded in seki count, in {0} they do not", r.Name)},
+		{ko, "ING", true, english("the record's rules have Ing's rules of ko, which {0} does not know", r.Name)},
+		{ko, "SPIGHT", true, english("by the record's rules a pass lifts the bans of repetition, in {0} it does not", r.Name)},
+		{ko, f[ko], repetitions[f[ko]] != "" && f[ko] != has, english("the record's rules have {0}, {1} has {2}", repetitions[f[ko]], r.Name, repetitions[has])},
+		{suicide, "1", !allows, english("the record's rules allow suicide, {0} does not", r.Name)},
+		{suicide, "0", allows, english("{0} allows suicide, the record's rules do not", r.Name)},
+		{tax, "ALL", true, english("by the record's rules each living group pays two points, in {0} it does not", r.Name)},
+		{tax, "SEKI", !territory, english("by the record's rules points that are surrounded in seki do not count, in {0} they do", r.Name)},
+		{tax, "NONE", territory && len(g.Seki()) > 0, english("by the record's rules points that are surrounded in seki count, in {0} they do not", r.Name)},
 		{friendly, "0", !territory && len(g.Dead()) > 0 && rec.deadBy == ByPlayouts,
-			says("by the record's rules stones that are not captured are mostly alive, here those that look dead are taken off")},
-		{bonus, f[bonus], by != like, says("by the record's rules White gets {0} for {1} handicap stones, in {2} {3}: the komi of {4} makes up for that",
+			english("by the record's rules stones that are not captured are mostly alive, here those that look dead are taken off")},
+		{bonus, f[bonus], by != like, english("by the record's rules White gets {0} for {1} handicap stones, in {2} {3}: the komi of {4} makes up for that",
 			rules.Points(by)*rules.One, n, r.Name, rules.Points(like)*rules.One, g.Setup().Komi)},
-		{button, "1", territory, says("by the record's rules the first pass gains half a point, in {0} it does not: the komi of {1} makes up for that", r.Name, g.Setup().Komi)},
+		{button, "1", territory, english("by the record's rules the first pass gains half a point, in {0} it does not: the komi of {1} makes up for that", r.Name, g.Setup().Komi)},
 	} {
 		if f[d.field] == d.value && d.differs {
 			out = append(out, d.saying)
