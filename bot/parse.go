@@ -30,18 +30,12 @@ var ErrNotACommand = fmt.Errorf("not a command")
 // begin with "/" or "!"; its other errors are for the person who typed, in English, and
 // [Explain] translates them.
 func Parse(typed string) (string, map[string]string, error) {
-	words := strings.Fields(typed)
-	lines := map[int]bool{} // words that begin a line
-	n := 0
-	for i, line := range strings.Split(typed, "\n") {
-		lines[n] = i > 0
-		n += len(strings.Fields(line))
-	}
+	words := wordsOf(typed)
 	if len(words) == 0 {
 		return "", nil, ErrNotACommand
 	}
-	first := width.Fold.String(words[0])
-	if len(first) < 2 || first[0] != '/' && first[0] != '!' {
+	first := width.Fold.String(words[0].text)
+	if len(first) < 2 || !strings.ContainsAny(first[:1], "/!") {
 		return "", nil, ErrNotACommand
 	}
 	name := strings.ToLower(first[1:])
@@ -54,61 +48,49 @@ func Parse(typed string) (string, map[string]string, error) {
 		typedAs = fold(words)
 	}
 	old := aliases[name]
-	words, lines = joined(c, words, lines)
-	words, lines = spelled(c, old, words, lines)
+	words = spelled(c, old, joined(c, words))
 	args := map[string]string{}
-	rest, more := "", map[string][]string{} // of options that take the rest, what follows the first word
-	points := false                         // the option that takes the rest takes points, and no number is one
-	for i, word := range words[1:] {
-		if k := strings.IndexAny(word, ":="); k > 0 {
-			if o := slices.IndexFunc(c.Options, func(o Option) bool { return o.Name == old.option(strings.ToLower(word[:k])) }); o >= 0 {
-				opt := c.Options[o]
-				args[opt.Name] = word[k+1:]
-				delete(more, opt.Name)
-				if rest = ""; opt.Rest {
-					rest = opt.Name
-				}
-				points = opt.Rest && opt.Type == PointOption
-				continue
-			}
+	var rest Option // the option that takes the rest
+	take := func(o Option, value string) {
+		args[o.Name], rest = value, Option{}
+		if o.Rest {
+			rest = o
 		}
-		if strings.EqualFold(word, "yes") && args["confirm"] == "" && rest == "" && slices.ContainsFunc(c.Options, func(o Option) bool { return o.Name == "confirm" }) {
+	}
+	for i, w := range words[1:] {
+		if o, value, ok := c.option(old, w.text); ok && value != "" {
+			take(o, value[1:])
+			continue
+		}
+		confirm, _, _ := c.option(old, "confirm")
+		if strings.EqualFold(w.text, "yes") && args["confirm"] == "" && rest.Name == "" && confirm.Name != "" {
 			args["confirm"] = "yes"
 			continue
 		}
-		if _, err := strconv.Atoi(word); err == nil && points && !aLetter.MatchString(words[i]) {
-			rest, points = "", false // a game
+		if _, err := strconv.Atoi(w.text); err == nil && rest.Type == PointOption && !aLetter.MatchString(words[i].text) {
+			rest = Option{} // no number is a point: it is a game
 		}
-		if rest != "" {
-			space := " "
-			if lines[i+1] {
-				space = "\n"
-			}
-			more[rest] = append(more[rest], space, word)
+		if rest.Name != "" {
+			args[rest.Name] += w.space + w.text
 			continue
 		}
 		o := slices.IndexFunc(c.Options, func(o Option) bool {
 			_, given := args[o.Name]
-			return !given && (o.Type != BoolOption || isYesOrNo(word))
+			return !given && (o.Type != BoolOption || isYesOrNo(w.text))
 		})
 		if o < 0 {
-			return "", nil, text.Error("parse.many", c.Name, shortened(word), usage(c))
+			return "", nil, text.Error("parse.many", c.Name, shortened(w.text), usage(c))
 		}
-		args[c.Options[o].Name] = word
-		if c.Options[o].Rest {
-			rest = c.Options[o].Name
+		take(c.Options[o], w.text)
+	}
+	for name, value := range args {
+		args[name] = strings.TrimSpace(value)
+		o, _, _ := c.option(old, name)
+		if typed, ok := typedAs[args[name]]; ok && o.Type == UserOption {
+			args[name] = typed // a person is called as they call themselves
 		}
-		points = c.Options[o].Rest && c.Options[o].Type == PointOption
-	}
-	for name, words := range more {
-		args[name] = strings.TrimSpace(args[name] + strings.Join(words, ""))
-	}
-	for _, o := range c.Options {
-		if value, given := args[o.Name]; given && !prose(o) {
-			if typed, ok := typedAs[value]; ok && o.Type == UserOption {
-				value = typed // a person is called as they call themselves
-			}
-			args[o.Name] = unquoted(value)
+		if !prose(o) {
+			args[name] = unquoted(args[name])
 		}
 	}
 	for option, value := range old.args {
@@ -119,13 +101,50 @@ func Parse(typed string) (string, map[string]string, error) {
 	return c.Name, args, nil
 }
 
+// A typedWord is a word of a command, with a space or a line break before it.
+type typedWord struct{ space, text string }
+
+func wordsOf(typed string) (words []typedWord) {
+	for i, line := range strings.Split(typed, "\n") {
+		for j, word := range strings.Fields(line) {
+			words = append(words, typedWord{map[bool]string{true: "\n", false: " "}[i > 0 && j == 0], word})
+		}
+	}
+	return words
+}
+
+// phrase makes one of several words, with a space between them.
+func phrase(words []typedWord) string {
+	out := words[0].text
+	for _, w := range words[1:] {
+		out += " " + w.text
+	}
+	return out
+}
+
+// option returns the option that a word names, perhaps by its earlier name, and the value behind
+// the name, with the sign before it: ":9x9".
+func (c Command) option(old alias, word string) (o Option, value string, ok bool) {
+	name := word
+	if k := strings.IndexAny(word, ":="); k >= 0 {
+		name, value = word[:k], word[k:]
+	}
+	name = old.option(strings.ToLower(name))
+	i := slices.IndexFunc(c.Options, func(o Option) bool { return o.Name == name })
+	if i < 0 {
+		return Option{}, value, false
+	}
+	return c.Options[i], value, true
+}
+
 // fold makes full-width letters, digits and signs of words ordinary ones. It returns what
 // was typed for each word, and for what stands behind the name of an option.
-func fold(words []string) (typedAs map[string]string) {
+func fold(words []typedWord) (typedAs map[string]string) {
 	typedAs = map[string]string{}
-	for i, typed := range words {
-		words[i] = width.Fold.String(typed)
-		typedAs[words[i]] = typed
+	for i := range words {
+		typed := words[i].text
+		words[i].text = width.Fold.String(typed)
+		typedAs[words[i].text] = typed
 		if at := strings.IndexAny(typed, ":：=＝"); at >= 0 {
 			_, size := utf8.DecodeRuneInString(typed[at:])
 			value := typed[at+size:]
@@ -155,45 +174,28 @@ var aLetter = regexp.MustCompile(`(?i)(?:^|[:=,])[a-z]$`)
 // "komi 7", and adds the value to a yes-or-no option without one: "share:yes". In prose
 // such words are only words, so it stops before an option that takes prose; there a value
 // needs its colon.
-func spelled(c Command, old alias, words []string, lines map[int]bool) ([]string, map[int]bool) {
+func spelled(c Command, old alias, words []typedWord) []typedWord {
 	inProse := slices.ContainsFunc(c.Options, prose)
-	option := func(i int) (o Option, value, ok bool) {
-		if i >= len(words) {
-			return Option{}, false, false
-		}
-		name, _, value := strings.Cut(strings.Replace(words[i], "=", ":", 1), ":")
-		name = old.option(strings.ToLower(name))
-		at := slices.IndexFunc(c.Options, func(o Option) bool { return o.Name == name })
-		if at < 0 {
-			return Option{}, value, false
-		}
-		return c.Options[at], value, true
-	}
-	out, begin := words[:1:1], map[int]bool{}
+	out, end := words[:1:1], append(slices.Clip(words), typedWord{})
 	for i := 1; i < len(words); i++ {
-		begin[len(out)] = lines[i]
-		word, next := words[i], i+1
-		o, value, ok := option(i)
-		other, _, named := option(next)
+		w, next := words[i], end[i+1]
+		o, value, ok := c.option(old, w.text)
+		other, _, named := c.option(old, next.text)
 		switch {
-		case inProse && (!ok || !value && o.Type != BoolOption):
-			for ; i < len(words); i++ {
-				begin[len(out)] = lines[i]
-				out = append(out, words[i])
-			}
-			return out, begin
-		case !ok, value:
-		case o.Type == BoolOption && (inProse || next == len(words) || !isYesOrNo(words[next])):
-			word += ":yes"
+		case inProse && (!ok || value == "" && o.Type != BoolOption):
+			return append(out, words[i:]...)
+		case !ok, value != "":
+		case o.Type == BoolOption && (inProse || !isYesOrNo(next.text)):
+			w.text += ":yes"
 		case named && other.Name == o.Name: // "opponent opponent:@bob:example.org"
 			continue
-		case next < len(words) && !lines[next] && !named:
-			word += ":" + words[next]
-			i = next
+		case next.space == " " && !named:
+			w.text += ":" + next.text
+			i++
 		}
-		out = append(out, word)
+		out = append(out, w)
 	}
-	return out, begin
+	return out
 }
 
 // prose reports whether an option takes what somebody wants to say, or a diagram.
@@ -209,39 +211,39 @@ func isYesOrNo(word string) bool {
 // joined makes one word of several that name a ruleset: "two button", "rules:two
 // button". If they come first they may be misspelt, "two buttn". It changes only commands
 // with an option for a ruleset.
-func joined(c Command, words []string, lines map[int]bool) ([]string, map[int]bool) {
-	if !slices.ContainsFunc(c.Options, func(o Option) bool { return o.Name == "rules" || c.Name == "rules" }) {
-		return words, lines
+func joined(c Command, words []typedWord) []typedWord {
+	if _, _, ok := c.option(alias{}, "rules"); !ok && c.Name != "rules" {
+		return words
 	}
-	out, begin := words[:1:1], map[int]bool{}
-	for i := 1; i < len(words); {
-		n, end := 1, i+1
-		for end < len(words) && end < i+maxRulesetWords && !lines[end] && strings.ContainsFunc(words[end], alphanumeric) {
+	out := words[:1:1]
+	for rest := words[1:]; len(rest) > 0; {
+		end := 1
+		for end < min(len(rest), maxRulesetWords) && rest[end].space == " " && strings.ContainsFunc(rest[end].text, alphanumeric) {
 			end++
 		}
-		for k := end - i; k > 1 && n == 1; k-- {
-			name := strings.Join(words[i:i+k], " ")
-			if option, value, ok := strings.Cut(name, ":"); ok && (option == "rules" || option == "name") {
-				name = value
-			}
-			if rules.Known(name) {
-				n = k
-			}
+		n := longest(rest[:end], func(name string) bool {
+			return rules.Known(strings.TrimPrefix(strings.TrimPrefix(name, "rules:"), "name:"))
+		})
+		if n == 1 && len(out) == 1 && !rules.Known(rest[0].text) {
+			n = longest(rest[:end], func(name string) bool {
+				_, err := rules.Find(name)
+				_, misspelt := errors.AsType[*rules.Unclear](err)
+				return misspelt && !numeric(name)
+			})
 		}
-		for k := end - i; k > 1 && n == 1 && i == 1 && !rules.Known(words[1]); k-- {
-			if slices.ContainsFunc(words[i:i+k], numeric) {
-				continue
-			}
-			var misspelt *rules.Unclear
-			if _, err := rules.Find(strings.Join(words[i:i+k], " ")); errors.As(err, &misspelt) {
-				n = k
-			}
-		}
-		begin[len(out)] = lines[i]
-		out = append(out, strings.Join(words[i:i+n], " "))
-		i += n
+		out = append(out, typedWord{rest[0].space, phrase(rest[:n])})
+		rest = rest[n:]
 	}
-	return out, begin
+	return out
+}
+
+// longest returns how many words, from the first on, make a name: at least 1.
+func longest(words []typedWord, isName func(string) bool) int {
+	n := len(words)
+	for n > 1 && !isName(phrase(words[:n])) {
+		n--
+	}
+	return n
 }
 
 // maxRulesetWords is the largest number of words of a ruleset's name.
