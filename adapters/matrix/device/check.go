@@ -113,13 +113,6 @@ func (d *Device) checkKeys(ctx context.Context, before *row, how login, say func
 		return fmt.Errorf("matrix: get the account's keys: %w", err)
 	}
 	say("encrypted rooms are on")
-	made, err := readRecovery(c.RecoveryFile, d.Client.UserID)
-	if err != nil {
-		return err
-	}
-	if made.IsZero() && before != nil {
-		made = before.recovery
-	}
 	master, exists := answer.MasterKeys[d.Client.UserID]
 	var device id.DeviceID
 	if how != byPassword && how != byCheck {
@@ -132,19 +125,9 @@ func (d *Device) checkKeys(ctx context.Context, before *row, how login, say func
 		}
 		return e2ee.Opens(ctx, d.Client, key.Reveal(), master.FirstKey())
 	}
-	kept := opens(made)
-	if kept != nil && !fails(kept) {
-		return fmt.Errorf("read the account's recovery key: %w", kept)
-	}
-	owners := opens(c.RecoveryKey)
-	switch {
-	case c.RecoveryKey.IsZero() || !exists || owners == nil:
-	case fails(owners) && (signed || kept == nil):
-		say("matrix.recovery_key: %v; it is not needed now, but set the key of the account's current cross-signing", owners)
-	case fails(owners):
-		return fmt.Errorf("matrix.recovery_key: %w; set the key of the account's current cross-signing", owners)
-	default:
-		return fmt.Errorf("matrix.recovery_key: %w", owners)
+	opened, err := c.checkRecovery(d.Client.UserID, before, opens, exists, signed, say)
+	if err != nil {
+		return err
 	}
 	if _, err := d.mark(ctx); err != nil {
 		return err
@@ -153,30 +136,65 @@ func (d *Device) checkKeys(ctx context.Context, before *row, how login, say func
 	if err != nil {
 		return err
 	}
-	own := d.made != "" && d.made == master.FirstKey() && !c.Password.IsZero() && !managed
 	if managed {
 		say("the account is managed in the browser (OAuth)")
 	}
-	const without = "cross-signing is set up, but its recovery key is not in matrix.recovery_key: "
 	switch {
-	case exists && (owners == nil || kept == nil):
+	case opened:
 		say("cross-signing is set up, and there is a recovery key to sign the bot's device with")
-	case exists && signed && own:
-		say(without + "if the bot loses its device, it makes new keys, and clients warn that the identity was reset")
-	case exists && own:
-		say(without + "the bot, which set it up, makes new keys, and clients warn that the identity was reset")
-	case exists && signed:
-		say(without + "if the bot loses its device, the next one is unsigned until the key is there")
-	case exists && managed:
-		say(without + "the bot will run unsigned and log an address where you approve new keys. Better put the recovery key there")
 	case exists:
-		say(without + "the bot will run unsigned, and some people cannot read it in encrypted rooms. Put the recovery key there")
+		own := d.made != "" && d.made == master.FirstKey() && !c.Password.IsZero() && !managed
+		say("cross-signing is set up, but its recovery key is not in matrix.recovery_key: %s", withoutKey(own, signed, managed))
 	case managed, !c.Password.IsZero():
 		say("cross-signing is not set up yet: the bot will do so, and log in which file it keeps the recovery key")
 	default:
 		say("cross-signing is not set up yet, and a token alone may not be able to: set matrix.password if the start fails")
 	}
 	return nil
+}
+
+// checkRecovery reports whether the recovery key of the owner or the one that the bot has made opens
+// the account's cross-signing, if that exists.
+func (c *Config) checkRecovery(user id.UserID, before *row, opens func(secret.Text) error, exists, signed bool, say func(string, ...any)) (opened bool, err error) {
+	made, err := readRecovery(c.RecoveryFile, user)
+	if err != nil {
+		return false, err
+	}
+	if made.IsZero() && before != nil {
+		made = before.recovery
+	}
+	kept := opens(made)
+	if kept != nil && !fails(kept) {
+		return false, fmt.Errorf("read the account's recovery key: %w", kept)
+	}
+	owners := opens(c.RecoveryKey)
+	const advice = "set the key of the account's current cross-signing"
+	switch {
+	case c.RecoveryKey.IsZero() || !exists || owners == nil:
+	case fails(owners) && (signed || kept == nil):
+		say("matrix.recovery_key: %v; it is not needed now, but "+advice, owners)
+	case fails(owners):
+		return false, fmt.Errorf("matrix.recovery_key: %w; "+advice, owners)
+	default:
+		return false, fmt.Errorf("matrix.recovery_key: %w", owners)
+	}
+	return exists && (owners == nil || kept == nil), nil
+}
+
+// withoutKey says what happens while no recovery key opens the account's cross-signing: whether the
+// bot has made it, and the device is signed, and the account is managed in the browser.
+func withoutKey(own, signed, managed bool) string {
+	switch {
+	case own && signed:
+		return "if the bot loses its device, it makes new keys, and clients warn that the identity was reset"
+	case own:
+		return "the bot, which set it up, makes new keys, and clients warn that the identity was reset"
+	case signed:
+		return "if the bot loses its device, the next one is unsigned until the key is there"
+	case managed:
+		return "the bot will run unsigned and log an address where you approve new keys. Better put the recovery key there"
+	}
+	return "the bot will run unsigned, and some people cannot read it in encrypted rooms. Put the recovery key there"
 }
 
 type login string

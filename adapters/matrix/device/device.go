@@ -337,30 +337,8 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 		}
 		d.tokens.client = known.client
 	}
-	switch {
-	case !c.Password.IsZero() && (!c.Token.IsZero() || d.passwords(ctx)):
-		if taken, err := d.takeLogin(ctx); err != nil {
-			return err
-		} else if taken {
-			break
-		}
-		if err := d.password(ctx, ""); err != nil {
-			return err
-		}
-	case c.Token.IsZero():
-		if !c.Password.IsZero() {
-			c.Log.Warn("matrix: the homeserver takes no password, so matrix.password has no effect; the account logs in through the browser")
-		}
-		if err := d.logInByBrowser(ctx); err != nil {
-			return err
-		}
-	default:
-		if err := d.useToken(ctx); err != nil {
-			return err
-		}
-		if before != nil && d.Client.DeviceID == before.device {
-			return fmt.Errorf("matrix.password: needed once: device %s can no longer be used (its keys are lost or come from an old backup), and a token alone cannot make a new device; or set matrix.token to the token of a new login", before.device)
-		}
+	if err := d.logInAnew(ctx, before); err != nil {
+		return err
 	}
 	r := &row{user: d.Client.UserID, homeserver: d.Client.HomeserverURL.String(), device: d.Client.DeviceID,
 		token: secret.New(d.Client.AccessToken), pickle: newPickle(), tokens: d.tokens}
@@ -408,6 +386,29 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 	d.row, d.New = r, true
 	c.Log.Info("matrix: logged in as a new device", "user", r.user, "device", r.device, "replaces", r.replaced)
 	return nil
+}
+
+// logInAnew logs in with the password, through the browser, or with the token, which is of no use
+// if it is the one of the device before.
+func (d *Device) logInAnew(ctx context.Context, before *row) error {
+	c := d.config
+	switch {
+	case !c.Password.IsZero() && (!c.Token.IsZero() || d.passwords(ctx)):
+		if taken, err := d.takeLogin(ctx); taken || err != nil {
+			return err
+		}
+		return d.password(ctx, "")
+	case c.Token.IsZero():
+		if !c.Password.IsZero() {
+			c.Log.Warn("matrix: the homeserver takes no password, so matrix.password has no effect; the account logs in through the browser")
+		}
+		return d.logInByBrowser(ctx)
+	}
+	err := d.useToken(ctx)
+	if err == nil && before != nil && d.Client.DeviceID == before.device {
+		return fmt.Errorf("matrix.password: needed once: device %s can no longer be used (its keys are lost or come from an old backup), and a token alone cannot make a new device; or set matrix.token to the token of a new login", before.device)
+	}
+	return err
 }
 
 // useToken logs in with the token of the configuration.
