@@ -61,38 +61,12 @@ type Service interface {
 	// Scene returns the picture of a game after event seq, for adapters that draw
 	// earlier boards again.
 	Scene(ctx context.Context, game match.GameID, seq int) (render.Scene, error)
-	// Away reports that some or all of a platform cannot be reached. Back reports that
-	// all of it can be reached again; the adapter calls it before it asks what has
-	// arrived since. Between the two no flag of the platform's games falls, and
-	// afterwards that time counts for nobody. Both may be repeated at any time. A
-	// platform that is away when the program ends stays away until an adapter calls
-	// Back.
-	Away(ctx context.Context, platform string) error
-	Back(ctx context.Context, platform string) error
-	// Knows reports whether a receipt is that of a message about a game.
-	Knows(ctx context.Context, platform string, r outbox.Receipt) (bool, error)
 	// Before returns when the bot last ran before this start. If an old copy of its
 	// database was restored, that is when the copy was made. Zero: it never ran.
 	Before(ctx context.Context) (time.Time, error)
-	// Restored posts in each game of a room that has changed since found that an old copy
-	// of the database was restored, with the state of the game, once for each copy. found
-	// is when the copy was known for one. Call it after the requests made since the copy
-	// have been asked again.
-	Restored(ctx context.Context, where match.Room, copied, found time.Time) error
-	// Moved shows the board of each running game of a room again, and each open
-	// challenge, because the room is now in another place, where nothing of them was
-	// shown; once for each place.
-	Moved(ctx context.Context, where match.Room, place string) error
-	// Reached shows the posts that wait because the bot could not write in a room. The
-	// adapter calls it when the platform reports that it can from now on. It may be called
-	// at any time.
-	Reached(ctx context.Context, where match.Room) error
-	// Servers lists all servers of a platform that the bot is in now. While the bot is
-	// not in a server, no flag of its games falls; if it comes back within a week, that
-	// time counts for nobody. After a week the bot forgets the server with its games.
-	// Servers may be called at any time; after an error it is unknown whether it had an
-	// effect.
-	Servers(ctx context.Context, platform string, in []string) error
+	// Report handles what an adapter notices about its platform. It may be called at any
+	// time, and again: after an error it is unknown whether it had an effect.
+	Report(ctx context.Context, r Report) error
 }
 
 // A Request is a person asking for something.

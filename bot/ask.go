@@ -192,15 +192,6 @@ func when(r Request, now time.Time) time.Time {
 	return now
 }
 
-// Knows reports whether a receipt is that of a message about a game; see [Service].
-func (b *Bot) Knows(ctx context.Context, platform string, r outbox.Receipt) (bool, error) {
-	_, err := b.store.GameUnder(ctx, platform, r)
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // newID returns an id for the game that a request opens, and a coin for its nigiri. The
 // id must be hard to guess, because anybody who knows it can fetch pictures of the game,
 // and short, because it is stored with every event: it has 80 bits.

@@ -127,7 +127,7 @@ func TestUnparkedUnclearly(t *testing.T) {
 			_, err := p.b.Ask(p.Context(), bot.Request{ID: "chat:b", Who: person("white1"), Where: clubRoom, Command: "games"})
 			return err
 		},
-		"by the platform": func(p *playing) error { return p.b.Reached(p.Context(), clubRoom) },
+		"by the platform": func(p *playing) error { return p.b.Report(p.Context(), bot.Reached{Where: clubRoom}) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			onChat(t, func(s bot.Store) bot.Store { return unclear{s} }, func(p *playing) {

@@ -100,6 +100,9 @@ func New(store Store, c Config) *Bot {
 
 var _ Service = (*Bot)(nil)
 
+// Before returns when the bot last ran before this start; see [Service].
+func (b *Bot) Before(ctx context.Context) (time.Time, error) { return b.rooms.Before(ctx) }
+
 // Run runs the adapters and delivers posts until ctx is done. When an adapter fails, the
 // others go on, and its platform counts as away. When all have failed, Run returns their
 // errors.
@@ -132,7 +135,7 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 				return errors.Join(failed...)
 			}
 			b.log.Error("platform stopped, the others go on; put it right and start the program again", "platform", a.Name(), "error", err)
-			if err := b.Away(ctx, a.Name()); err != nil && ctx.Err() == nil {
+			if err := b.rooms.Away(ctx, a.Name()); err != nil && ctx.Err() == nil {
 				b.log.Error("outage not stored", "platform", a.Name(), "error", err)
 			}
 			return nil

@@ -227,7 +227,7 @@ func (k *talk) wait(t testing.TB, d time.Duration) (posts []outbox.Post) {
 // in says in which servers the bot is.
 func (k *talk) in(t testing.TB, servers ...string) {
 	t.Helper()
-	must(t, k.bot.Servers(t.Context(), "chat", servers))
+	must(t, k.bot.Report(t.Context(), bot.Servers{Platform: "chat", In: servers}))
 }
 
 func (k *talk) matches(t testing.TB, q bot.Query) []match.Match {
@@ -377,9 +377,9 @@ func converse(t *testing.T, script string) string {
 		case words[0] == "in":
 			k.in(t, words[1:]...)
 		case input == "away":
-			must(t, k.bot.Away(t.Context(), "chat"))
+			must(t, k.bot.Report(t.Context(), bot.Away{Platform: "chat"}))
 		case input == "back":
-			must(t, k.bot.Back(t.Context(), "chat"))
+			must(t, k.bot.Report(t.Context(), bot.Back{Platform: "chat"}))
 		case words[0] == "limits":
 			var l match.Limits
 			_, err := fmt.Sscan(words[1]+" "+words[2], &l.Person, &l.Channel)

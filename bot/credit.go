@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -89,29 +87,6 @@ func (b *Bot) creditOnce(ctx context.Context, id match.GameID, o rooms.Outage) (
 		return false, fmt.Errorf("credit game %s: %w", id, err)
 	}
 	return true, nil
-}
-
-// Restored posts in each game of a room that has changed since an old copy of the database
-// was restored that this was done; see [Service].
-func (b *Bot) Restored(ctx context.Context, where match.Room, copied, found time.Time) error {
-	ms, err := b.store.Matches(ctx, Query{Where: where, States: []match.State{match.Going, match.Ended}, Limit: 1000}) // the latest
-	if err != nil {
-		return err
-	}
-	ms = slices.DeleteFunc(ms, func(m match.Match) bool { return m.Changed.Before(found) })
-	return b.inEach(ctx, ms, "restored", strconv.FormatInt(copied.UnixMilli(), 10), func(in *match.Input) match.Step {
-		return match.WentBack(in, copied.In(in.Now.Location()), found)
-	})
-}
-
-// Moved shows a room's running games and open challenges again, in another place; see
-// [Service].
-func (b *Bot) Moved(ctx context.Context, where match.Room, place string) error {
-	ms, err := b.store.Matches(ctx, Query{Where: where, States: []match.State{match.Going, match.Open}, Limit: 1000})
-	if err != nil {
-		return err
-	}
-	return b.inEach(ctx, ms, "moved", place, func(in *match.Input) match.Step { return match.ShowAgain(in, place) })
 }
 
 // inEach does something in each game, once for each time of it.
@@ -201,29 +176,6 @@ func (b *Bot) setRight(ctx context.Context) error {
 }
 
 var errNotAhead = errors.New("the clock was set right already")
-
-// Away reports that a platform cannot be reached; see [Service].
-func (b *Bot) Away(ctx context.Context, platform string) error { return b.rooms.Away(ctx, platform) }
-
-// Back reports that a platform can be reached again; see [Service].
-func (b *Bot) Back(ctx context.Context, platform string) error { return b.rooms.Back(ctx, platform) }
-
-// Before returns when the bot last ran before this start; see [Service].
-func (b *Bot) Before(ctx context.Context) (time.Time, error) { return b.rooms.Before(ctx) }
-
-// Servers lists the servers that the bot is in now; see [Service].
-func (b *Bot) Servers(ctx context.Context, platform string, in []string) error {
-	forgot, err := b.rooms.Servers(ctx, platform, in)
-	if forgot {
-		b.cache.clear()
-	}
-	return err
-}
-
-// Reached shows the posts that wait because a room could not be reached; see [Service].
-func (b *Bot) Reached(ctx context.Context, where match.Room) error {
-	return b.unpark(ctx, where, true)
-}
 
 // unpark shows the parked posts of a room whose time has come, or all of them if the room
 // can surely be reached.

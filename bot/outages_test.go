@@ -86,36 +86,36 @@ var outages = map[string]func(t *testing.T, k *talk, st bot.Store) *bot.Bot{
 		return k.on(st)
 	},
 	"the platform is away": func(t *testing.T, k *talk, st bot.Store) *bot.Bot {
-		must(t, k.on(k.store).Away(t.Context(), "chat"))
+		must(t, k.on(k.store).Report(t.Context(), bot.Away{Platform: "chat"}))
 		k.away(t, 2*time.Hour)
 		b := k.on(st)
-		must(t, b.Back(t.Context(), "chat"))
+		must(t, b.Report(t.Context(), bot.Back{Platform: "chat"}))
 		return b
 	},
 	"the platform, and for the second half the bot": func(t *testing.T, k *talk, st bot.Store) *bot.Bot {
-		must(t, k.on(k.store).Away(t.Context(), "chat"))
+		must(t, k.on(k.store).Report(t.Context(), bot.Away{Platform: "chat"}))
 		k.away(t, time.Hour)
 		k.now = k.now.Add(time.Hour)
 		b := k.on(st)
-		must(t, b.Back(t.Context(), "chat"))
+		must(t, b.Report(t.Context(), bot.Back{Platform: "chat"}))
 		return b
 	},
 	"the bot is not in the server": func(t *testing.T, k *talk, st bot.Store) *bot.Bot {
-		must(t, k.on(k.store).Servers(t.Context(), "chat", nil))
+		must(t, k.on(k.store).Report(t.Context(), bot.Servers{Platform: "chat"}))
 		k.away(t, 2*time.Hour)
 		b := k.on(st)
-		must(t, b.Servers(t.Context(), "chat", []string{"guild"}))
+		must(t, b.Report(t.Context(), bot.Servers{Platform: "chat", In: []string{"guild"}}))
 		return b
 	},
 	"and that it is again is not stored at first": func(t *testing.T, k *talk, st bot.Store) *bot.Bot {
-		must(t, k.on(k.store).Servers(t.Context(), "chat", nil))
+		must(t, k.on(k.store).Report(t.Context(), bot.Servers{Platform: "chat"}))
 		k.away(t, time.Hour)
-		if err := k.on(absentMinded{st}).Servers(t.Context(), "chat", []string{"guild"}); !errors.Is(err, errDead) {
+		if err := k.on(absentMinded{st}).Report(t.Context(), bot.Servers{Platform: "chat", In: []string{"guild"}}); !errors.Is(err, errDead) {
 			t.Error(err)
 		}
 		k.away(t, time.Hour)
 		b := k.on(st)
-		must(t, b.Servers(t.Context(), "chat", []string{"guild"}))
+		must(t, b.Report(t.Context(), bot.Servers{Platform: "chat", In: []string{"guild"}}))
 		return b
 	},
 }
@@ -288,9 +288,9 @@ func TestBackWhileDeciding(t *testing.T) {
 	k.lines(t, "ada> /new aga 5x5 clock:1h30m", "bob> /join", "ada> /place C3")
 	var back func()
 	k.bot = k.on(meddler{k.store, &back})
-	must(t, k.bot.Away(t.Context(), "chat"))
+	must(t, k.bot.Report(t.Context(), bot.Away{Platform: "chat"}))
 	k.away(t, 2*time.Hour)
-	back = func() { must(t, k.bot.Back(t.Context(), "chat")) }
+	back = func() { must(t, k.bot.Report(t.Context(), bot.Back{Platform: "chat"})) }
 	k.tick(t)
 	if m := k.matches(t, bot.Query{})[0]; back != nil || m.State != match.Going {
 		t.Errorf("the game is %s, %s", m.State, m.Result)
@@ -303,9 +303,9 @@ func TestShortPlatformOutage(t *testing.T) {
 	for lasts, want := range map[time.Duration]int{20 * time.Second: 0, 21 * time.Second: 1} {
 		before, err := k.store.Outages(t.Context())
 		must(t, err)
-		must(t, k.bot.Away(t.Context(), "chat"))
+		must(t, k.bot.Report(t.Context(), bot.Away{Platform: "chat"}))
 		k.now = k.now.Add(lasts)
-		must(t, k.bot.Back(t.Context(), "chat"))
+		must(t, k.bot.Report(t.Context(), bot.Back{Platform: "chat"}))
 		if after, err := k.store.Outages(t.Context()); err != nil || len(after)-len(before) != want {
 			t.Errorf("of %v: %v, %v", lasts, after, err)
 		}

@@ -48,7 +48,7 @@ func TestServerLeft(t *testing.T) {
 			k.lines(t, "kim@far> /new aga 5x5 clock:12h", "lee@far> /join", "kim@far2> /new aga 5x5 clock:20d", "lee@far2> /join")
 			k.wait(t, time.Hour)
 			k.in(t, "other")
-			must(t, k.bot.Servers(t.Context(), "mail", nil)) // which concerns no other platform
+			must(t, k.bot.Report(t.Context(), bot.Servers{Platform: "mail"})) // which concerns no other platform
 			for _, p := range k.wait(t, 21*time.Hour) {
 				if p.Where == clubRoom {
 					t.Errorf("posted to a server that was left: %+v", p)

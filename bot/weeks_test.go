@@ -108,7 +108,7 @@ func clubOf(t *testing.T, seed uint64) *club {
 			c.tick()
 		case 1: // the platform cannot be reached, and the bot can do nothing about it
 			from := c.now
-			must(t, c.bot.Away(t.Context(), "chat"))
+			must(t, c.bot.Report(t.Context(), bot.Away{Platform: "chat"}))
 			for range 1 + c.IntN(12) {
 				c.now = c.now.Add(time.Duration(1+c.IntN(150)) * time.Minute)
 				c.pulse()
@@ -117,7 +117,7 @@ func clubOf(t *testing.T, seed uint64) *club {
 				begin()
 			}
 			c.away = append(c.away, span{from, c.now})
-			must(t, c.bot.Back(t.Context(), "chat"))
+			must(t, c.bot.Report(t.Context(), bot.Back{Platform: "chat"}))
 		default:
 			// The bot looks often, people come now and then.
 			for range 1 + c.IntN(4) {

@@ -361,15 +361,7 @@ func (d *fakeService) Scene(context.Context, match.GameID, int) (render.Scene, e
 	return render.Of(g, render.Names{}), nil
 }
 
-func (d *fakeService) Away(context.Context, string) error { return nil }
-
-func (d *fakeService) Servers(context.Context, string, []string) error             { return nil }
-func (d *fakeService) Back(context.Context, string) error                          { return nil }
-func (d *fakeService) Knows(context.Context, string, outbox.Receipt) (bool, error) { return false, nil }
-
-func (d *fakeService) Restored(context.Context, match.Room, time.Time, time.Time) error { return nil }
-func (d *fakeService) Moved(context.Context, match.Room, string) error                  { return nil }
-func (d *fakeService) Reached(context.Context, match.Room) error                        { return nil }
+func (d *fakeService) Report(context.Context, bot.Report) error { return nil }
 
 func (d *fakeService) Before(context.Context) (time.Time, error) { return time.Time{}, nil }
 

@@ -344,18 +344,16 @@ func (d *recorder) Owe(ctx context.Context, where match.Room, owes ...outbox.Owe
 	return d.Service.Owe(ctx, where, owes...)
 }
 
-func (d *recorder) Away(ctx context.Context, platform string) error {
+func (d *recorder) Report(ctx context.Context, r bot.Report) error {
 	d.mu.Lock()
-	d.note("away")
+	switch r.(type) {
+	case bot.Away:
+		d.note("away")
+	case bot.Back:
+		d.note("back")
+	}
 	d.mu.Unlock()
-	return d.Service.Away(ctx, platform)
-}
-
-func (d *recorder) Back(ctx context.Context, platform string) error {
-	d.mu.Lock()
-	d.note("back")
-	d.mu.Unlock()
-	return d.Service.Back(ctx, platform)
+	return d.Service.Report(ctx, r)
 }
 
 // take returns what was asked since it was called last.

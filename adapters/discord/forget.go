@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
@@ -41,5 +42,5 @@ func (a *Adapter) tellServers(ctx context.Context) error {
 	for i, g := range guilds {
 		in[i] = serverOf(g.ID)
 	}
-	return a.service.Servers(ctx, Name, in)
+	return a.service.Report(ctx, bot.Servers{Platform: Name, In: in})
 }

@@ -25,16 +25,20 @@ type listed struct {
 	err  chan error // the service's own
 }
 
-func (l *listed) Servers(ctx context.Context, platform string, in []string) error {
-	if platform != Name {
-		in = []string{"of " + platform}
+func (l *listed) Report(ctx context.Context, r bot.Report) error {
+	servers, ok := r.(bot.Servers)
+	if !ok {
+		return l.Service.Report(ctx, r)
 	}
-	l.told <- in
+	if servers.Platform != Name {
+		servers.In = []string{"of " + servers.Platform}
+	}
+	l.told <- servers.In
 	select {
 	case err := <-l.err:
 		return err
 	default:
-		return l.Service.Servers(ctx, platform, in)
+		return l.Service.Report(ctx, servers)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
@@ -75,14 +76,14 @@ func (a *Adapter) away(ctx context.Context) {
 		return // it is we who leave
 	}
 	a.reportedAway = true
-	if err := a.service.Away(ctx, Name); err != nil && ctx.Err() == nil {
+	if err := a.service.Report(ctx, bot.Away{Platform: Name}); err != nil && ctx.Err() == nil {
 		a.log.Error("storing an outage failed, will retry", "error", err)
 	}
 }
 
 // back tells the service that Discord can be reached. The caller holds a.reporting.
 func (a *Adapter) back(ctx context.Context) {
-	if err := tried(ctx, func() error { return a.service.Back(ctx, Name) }); err != nil {
+	if err := tried(ctx, func() error { return a.service.Report(ctx, bot.Back{Platform: Name}) }); err != nil {
 		a.log.Error("storing the end of an outage failed, will retry", "error", err)
 		return
 	}

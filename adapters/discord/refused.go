@@ -13,6 +13,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -324,7 +325,7 @@ func (a *Adapter) affected(event string, data json.RawMessage) (guild string, ch
 func (a *Adapter) reached(channel string) {
 	ctx, cancel := context.WithTimeout(a.runCtx, shortly)
 	defer cancel()
-	if err := a.service.Reached(ctx, match.Room{Platform: Name, Channel: channel}); err != nil && a.runCtx.Err() == nil {
+	if err := a.service.Report(ctx, bot.Reached{Where: match.Room{Platform: Name, Channel: channel}}); err != nil && a.runCtx.Err() == nil {
 		a.log.Warn("waiting posts not resumed, they wait for the next command", "channel", channel, "error", err)
 	}
 }

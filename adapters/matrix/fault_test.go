@@ -61,27 +61,18 @@ func (w *witness) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	return w.Service.Ask(ctx, r)
 }
 
-func (w *witness) Away(ctx context.Context, platform string) error {
-	w.note("away")
-	return w.Service.Away(ctx, platform)
-}
-
-func (w *witness) Back(ctx context.Context, platform string) error {
-	w.note("back")
-	return w.Service.Back(ctx, platform)
-}
-
-func (w *witness) Servers(ctx context.Context, platform string, in []string) error {
+func (w *witness) Report(ctx context.Context, r bot.Report) error {
 	w.mu.Lock()
-	w.rooms = slices.Clone(in)
+	switch r := r.(type) {
+	case bot.Away:
+		w.said = append(w.said, "away")
+	case bot.Back:
+		w.said = append(w.said, "back")
+	case bot.Servers:
+		w.rooms = slices.Clone(r.In)
+	}
 	w.mu.Unlock()
-	return w.Service.Servers(ctx, platform, in)
-}
-
-func (w *witness) note(what string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.said = append(w.said, what)
+	return w.Service.Report(ctx, r)
 }
 
 func (w *witness) sets(before func(bot.Request) error) {

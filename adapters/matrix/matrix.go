@@ -329,7 +329,7 @@ func (a *Adapter) deviceConfig() device.Config {
 func (a *Adapter) away(ctx context.Context) {
 	a.out.Store(true)
 	service, _ := a.theService()
-	if err := service.Away(ctx, Name); err != nil && ctx.Err() == nil {
+	if err := service.Report(ctx, bot.Away{Platform: Name}); err != nil && ctx.Err() == nil {
 		a.log.Error("storing an outage failed", "error", err)
 	}
 }
@@ -338,7 +338,7 @@ func (a *Adapter) away(ctx context.Context) {
 // has dealt with what waits.
 func (a *Adapter) back(ctx context.Context) bool {
 	service, _ := a.theService()
-	err := service.Back(ctx, Name)
+	err := service.Report(ctx, bot.Back{Platform: Name})
 	if err != nil && ctx.Err() == nil {
 		a.log.Error("storing the end of an outage failed, will retry", "error", err)
 	}

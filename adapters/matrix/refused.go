@@ -10,6 +10,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
@@ -139,5 +140,5 @@ func (a *Adapter) opens(ctx context.Context, at id.RoomID) error {
 		a.closed.Remove(door{at, kind.Type})
 	}
 	service, _ := a.theService()
-	return service.Reached(ctx, match.Room{Platform: Name, Channel: a.room(at).known.String()})
+	return service.Report(ctx, bot.Reached{Where: match.Room{Platform: Name, Channel: a.room(at).known.String()}})
 }

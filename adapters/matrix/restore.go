@@ -13,8 +13,8 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
-	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // After a restore of an old copy of the database the device is new, and the adapter reads
@@ -130,7 +130,7 @@ func (a *Adapter) tellsRestored(b *batch) {
 func (a *Adapter) tellRestored(ctx context.Context, r *row) error {
 	service, _ := a.theService()
 	where := match.Room{Platform: Name, Channel: a.room(r.room).known.String()}
-	if err := service.Restored(ctx, where, time.UnixMilli(a.restored.copied.Load()), time.UnixMilli(a.restored.at.Load())); err != nil {
+	if err := service.Report(ctx, bot.Restored{Where: where, Copied: time.UnixMilli(a.restored.copied.Load()), Found: time.UnixMilli(a.restored.at.Load())}); err != nil {
 		return fmt.Errorf("say that games went back: %w", err)
 	}
 	return nil
@@ -212,7 +212,8 @@ func (a *Adapter) untilRoot(ctx context.Context, dev *device.Device, e *event.Ev
 		return 0, err
 	}
 	service, _ := a.theService()
-	if known, err := service.Knows(ctx, Name, outbox.Receipt(receipt(e.RoomID, root))); err != nil || known {
+	where := match.Room{Platform: Name, Channel: a.room(e.RoomID).known.String()}
+	if _, known, err := service.Here(ctx, bot.Request{Where: where, Under: receipt(e.RoomID, root)}); err != nil || known {
 		return 0, err
 	}
 	if time.Since(a.waitsSince("root "+root)) > rootAtMost {

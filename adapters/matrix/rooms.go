@@ -401,7 +401,7 @@ func (a *Adapter) showGames(ctx context.Context, at id.RoomID) error {
 	}
 	a.works(key)
 	service, _ := a.theService()
-	if err := service.Moved(ctx, match.Room{Platform: Name, Channel: a.room(at).known.String()}, at.String()); err != nil {
+	if err := service.Report(ctx, bot.Moved{Where: match.Room{Platform: Name, Channel: a.room(at).known.String()}, Place: at.String()}); err != nil {
 		return fmt.Errorf("show the games of a room where it has moved: %w", err)
 	}
 	return a.queue.unmark(ctx, "shows games", at.String())
@@ -555,7 +555,7 @@ func (a *Adapter) tellRooms(ctx context.Context) {
 		in[i] = a.room(r).known.String()
 	}
 	service, _ := a.theService()
-	if err := service.Servers(ctx, Name, in); err != nil && ctx.Err() == nil {
+	if err := service.Report(ctx, bot.Servers{Platform: Name, In: in}); err != nil && ctx.Err() == nil {
 		a.log.Warn("storing joined rooms failed, will retry", "error", err)
 	}
 }
