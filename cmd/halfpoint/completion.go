@@ -82,16 +82,18 @@ func (c *completionCmd) Run(e *env) error {
 // A candidate is a completion of a word, and its meaning.
 type candidate struct{ word, means string }
 
-// values returns the possible values of a flag or an argument that are not in its enum,
-// by its name; files is true if it is a path.
-func (e *env) values(name string) (found []candidate, files bool) {
+// valuesOf returns the possible values of a flag or an argument; files is true if it is a path.
+func (e *env) valuesOf(v *kong.Value) (found []candidate, files bool) {
 	only := func(words []string) []candidate {
 		for _, w := range words {
 			found = append(found, candidate{word: w})
 		}
 		return found
 	}
-	switch name {
+	if v.Enum != "" {
+		return only(v.EnumSlice()), false
+	}
+	switch v.Name {
 	case "file", "config", "database", "ruleset", "out":
 		return nil, true
 	case "id", "rules":
@@ -114,74 +116,81 @@ func (e *env) values(name string) (found []candidate, files bool) {
 	return nil, false
 }
 
+// A typing is a command line up to the word that is being typed.
+type typing struct {
+	node  *kong.Node // the command
+	flags []*kong.Flag
+	args  []string
+	value *kong.Value // what the next word is for; nil: a command, a flag or an argument
+}
+
+// read reads the next word.
+func (t *typing) read(e *env, w string) {
+	child := slices.IndexFunc(t.node.Children, func(c *kong.Node) bool { return c.Name == w })
+	switch {
+	case t.value != nil:
+		e.configure(t.value.Name, w)
+		t.value = nil
+	case strings.HasPrefix(w, "-") && w != "-":
+		name, given, ok := strings.Cut(w, "=")
+		f := findFlag(t.flags, name)
+		if f == nil || f.IsBool() {
+			return
+		}
+		if t.value = f.Value; ok {
+			t.read(e, given)
+		}
+	case child >= 0 && len(t.args) == 0:
+		t.node = t.node.Children[child]
+		t.flags = slices.Concat(t.flags, t.node.Flags)
+	default:
+		t.args = append(t.args, w)
+	}
+}
+
+// next returns what the word that is being typed may be; files is true if it is a path.
+func (t *typing) next(e *env, typed string) (found []candidate, files bool) {
+	switch args := t.node.Positional; {
+	case t.value != nil:
+		return e.valuesOf(t.value)
+	case strings.HasPrefix(typed, "-"):
+		for _, f := range t.flags {
+			if !f.Hidden {
+				found = append(found, candidate{"--" + f.Name, f.Help})
+			}
+		}
+	case len(t.args) == 0 && len(t.node.Children) > 0:
+		for _, c := range t.node.Children {
+			if !c.Hidden {
+				found = append(found, candidate{c.Name, c.Help})
+			}
+		}
+	case len(t.args) < len(args):
+		return e.valuesOf(args[len(t.args)])
+	case len(args) > 0 && args[len(args)-1].IsCumulative():
+		return e.valuesOf(args[len(args)-1])
+	}
+	return found, false
+}
+
 // complete prints the completions of the last word.
 func (e *env) complete(node *kong.Node, words []string) error {
-	flags := node.Flags
-	var value *kong.Value // what the next word is for; nil: a command, a flag or an argument
-	var args []string
 	words = slices.DeleteFunc(words[:len(words):len(words)], func(w string) bool { return w == "=" && w != words[len(words)-1] })
+	t := typing{node: node, flags: node.Flags}
 	typed := words[len(words)-1]
 	if typed == "=" { // bash takes it for a word
 		typed = ""
 	}
 	for _, w := range words[:len(words)-1] {
-		if value != nil {
-			e.configure(value.Name, w)
-			value = nil
-			continue
-		}
-		if strings.HasPrefix(w, "-") && w != "-" {
-			name, given, ok := strings.Cut(w, "=")
-			if f := findFlag(flags, name); f != nil && !f.IsBool() {
-				if value = f.Value; ok {
-					e.configure(value.Name, given)
-					value = nil
-				}
-			}
-			continue
-		}
-		i := slices.IndexFunc(node.Children, func(c *kong.Node) bool { return c.Name == w })
-		if i < 0 || len(args) > 0 {
-			args = append(args, w)
-			continue
-		}
-		node = node.Children[i]
-		flags = slices.Concat(flags, node.Flags)
+		t.read(e, w)
 	}
 	prefix := ""
-	if name, given, ok := strings.Cut(typed, "="); ok && value == nil {
-		if f := findFlag(flags, name); f != nil {
-			prefix, typed, value = name+"=", given, f.Value
+	if name, given, ok := strings.Cut(typed, "="); ok && t.value == nil {
+		if f := findFlag(t.flags, name); f != nil {
+			prefix, typed, t.value = name+"=", given, f.Value
 		}
 	}
-	var found []candidate
-	files := false
-	switch {
-	case value == nil && strings.HasPrefix(typed, "-"):
-		for _, f := range flags {
-			if !f.Hidden {
-				found = append(found, candidate{"--" + f.Name, f.Help})
-			}
-		}
-	case value == nil && len(args) == 0 && len(node.Children) > 0:
-		for _, c := range node.Children {
-			if !c.Hidden {
-				found = append(found, candidate{c.Name, c.Help})
-			}
-		}
-	case value == nil && len(node.Positional) > 0:
-		value = node.Positional[min(len(args), len(node.Positional)-1)]
-		if len(args) >= len(node.Positional) && !value.IsCumulative() {
-			return nil
-		}
-	}
-	if value != nil && value.Enum != "" {
-		for _, w := range value.EnumSlice() {
-			found = append(found, candidate{word: w})
-		}
-	} else if value != nil {
-		found, files = e.values(value.Name)
-	}
+	found, files := t.next(e, typed)
 	var b strings.Builder
 	for _, c := range found {
 		if strings.HasPrefix(c.word, typed) {

@@ -111,42 +111,11 @@ func (q *questions) all() (a answers) {
 		}
 		return nil
 	})
-	if a.Discord = where == "discord" || where == "both"; a.Discord {
-		fmt.Fprintln(q.out, "The token is on the page Bot of your application: https://discord.com/developers/applications\nPress Enter without a token to leave Discord out.")
-		a.Token = q.secret("Discord: the bot's token", "HALFPOINT_DISCORD_TOKEN", func(s string) (err error) {
-			if s != "" {
-				a.id, err = discord.CheckToken(strings.TrimPrefix(s, "Bot "))
-			}
-			return err
-		})
-		if a.Discord = a.id != ""; !a.Discord {
-			q.leftOut("Discord", "discord.token")
-		}
+	if where == "discord" || where == "both" {
+		q.discord(&a)
 	}
-	if a.Discord {
-		if a.Application = q.ask("Discord: the application's id", a.id, setting("discord.application")); a.Application == a.id {
-			a.Application = ""
-		}
-		a.PublicKey = q.ask("Discord: the application's public key if interactions come over HTTP, else Enter", "", func(s string) error {
-			if s != "" && (len(s) != 64 || strings.Trim(strings.ToLower(s), "0123456789abcdef") != "") {
-				return errors.New("a public key is 64 digits and letters from a to f; leave it empty for the gateway")
-			}
-			return nil
-		})
-		if a.PublicKey != "" {
-			a.Interactions = q.ask("Discord: the address to listen on for interactions", "127.0.0.1:8081", setting("discord.listen"))
-		}
-	}
-	if a.Matrix = where == "matrix" || where == "both"; a.Matrix {
-		a.Homeserver = q.ask("Matrix: the homeserver, its name or address (example.org), or Enter to leave Matrix out", "", func(string) error { return nil })
-		if a.Matrix = a.Homeserver != ""; !a.Matrix {
-			q.leftOut("Matrix", "matrix.homeserver")
-		}
-	}
-	if a.Matrix {
-		a.User = q.ask("Matrix: the bot's account (@halfpoint:example.org)", "", given)
-		a.Password = q.secret("Matrix: the account's password (empty if it logs in through the browser)", "HALFPOINT_MATRIX_PASSWORD", func(string) error { return nil })
-		a.Browser = a.Password == "" && os.Getenv("HALFPOINT_MATRIX_PASSWORD") == ""
+	if where == "matrix" || where == "both" {
+		q.matrix(&a)
 	}
 	a.Database = q.ask("The file that stores the games", cmp.Or(os.Getenv("HALFPOINT_DATABASE"), bot.Defaults.Database), setting("database"))
 	a.Listen = q.ask("The address of the local room", cmp.Or(os.Getenv("HALFPOINT_LISTEN"), bot.Defaults.Listen), setting("listen"))
@@ -163,6 +132,45 @@ func (q *questions) all() (a answers) {
 		}
 	}
 	return a
+}
+
+// discord asks for the settings of Discord, or leaves it out.
+func (q *questions) discord(a *answers) {
+	fmt.Fprintln(q.out, "The token is on the page Bot of your application: https://discord.com/developers/applications\nPress Enter without a token to leave Discord out.")
+	a.Token = q.secret("Discord: the bot's token", "HALFPOINT_DISCORD_TOKEN", func(s string) (err error) {
+		if s != "" {
+			a.id, err = discord.CheckToken(strings.TrimPrefix(s, "Bot "))
+		}
+		return err
+	})
+	if a.Discord = a.id != ""; !a.Discord {
+		q.leftOut("Discord", "discord.token")
+		return
+	}
+	if a.Application = q.ask("Discord: the application's id", a.id, setting("discord.application")); a.Application == a.id {
+		a.Application = ""
+	}
+	a.PublicKey = q.ask("Discord: the application's public key if interactions come over HTTP, else Enter", "", func(s string) error {
+		if s != "" && (len(s) != 64 || strings.Trim(strings.ToLower(s), "0123456789abcdef") != "") {
+			return errors.New("a public key is 64 digits and letters from a to f; leave it empty for the gateway")
+		}
+		return nil
+	})
+	if a.PublicKey != "" {
+		a.Interactions = q.ask("Discord: the address to listen on for interactions", "127.0.0.1:8081", setting("discord.listen"))
+	}
+}
+
+// matrix asks for the settings of Matrix, or leaves it out.
+func (q *questions) matrix(a *answers) {
+	a.Homeserver = q.ask("Matrix: the homeserver, its name or address (example.org), or Enter to leave Matrix out", "", func(string) error { return nil })
+	if a.Matrix = a.Homeserver != ""; !a.Matrix {
+		q.leftOut("Matrix", "matrix.homeserver")
+		return
+	}
+	a.User = q.ask("Matrix: the bot's account (@halfpoint:example.org)", "", given)
+	a.Password = q.secret("Matrix: the account's password (empty if it logs in through the browser)", "HALFPOINT_MATRIX_PASSWORD", func(string) error { return nil })
+	a.Browser = a.Password == "" && os.Getenv("HALFPOINT_MATRIX_PASSWORD") == ""
 }
 
 // leftOut says that a platform is not in the configuration, and how to add it.

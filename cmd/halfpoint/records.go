@@ -76,6 +76,43 @@ func writeJSON(w io.Writer, v any) error {
 
 // printScore prints a game for people.
 func printScore(b *bytes.Buffer, g *rules.Game, report rules.Report) {
+	printGame(b, g, report)
+	for _, row := range report.Board {
+		fmt.Fprintf(b, "  %s\n", strings.Join(strings.Split(row, ""), " "))
+	}
+	if len(g.Entries()) > 0 {
+		fmt.Fprint(b, "\nLedger\n")
+		t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+		for _, en := range g.Entries() {
+			fmt.Fprintf(t, "  %d\t%v\t%+d\t%s\t%s\n", en.Move, en.Player, en.N, en.Thing.Noun(en.N), en.Why)
+		}
+		t.Flush()
+	}
+	printCount(b, g)
+	for _, fact := range g.Says() {
+		fmt.Fprintf(b, "  %s\n", fact)
+	}
+	switch g.Phase() {
+	case rules.Over:
+		fmt.Fprintf(b, "\nResult %s: %s\n", g.Result(), g.Decided())
+		if m, ok := g.AreaAgrees(); ok {
+			fmt.Fprintf(b, "The area count agrees: %s\n", lead(m))
+		}
+	case rules.Playing:
+		fmt.Fprintf(b, "\n%v to play\n", g.ToPlay())
+	case rules.Settling:
+		fmt.Fprint(b, "\nPlay has stopped: name the dead stones with --dead A1,B2, or use --dead none\n")
+	}
+	for _, d := range report.Differs {
+		fmt.Fprintf(b, "Not exactly: %s\n", d)
+	}
+	if report.Recorded != nil {
+		fmt.Fprintf(b, "The record says %s\n", report.Recorded.Words())
+	}
+}
+
+// printGame prints who played a game, where, when and how.
+func printGame(b *bytes.Buffer, g *rules.Game, report rules.Report) {
 	r, s := g.Rules(), g.Setup()
 	about := report.Game
 	if about.Black != "" || about.White != "" {
@@ -100,18 +137,12 @@ func printScore(b *bytes.Buffer, g *rules.Game, report rules.Report) {
 	if report.Assumed != "" {
 		fmt.Fprintln(b, report.Assumed)
 	}
-	for _, row := range report.Board {
-		fmt.Fprintf(b, "  %s\n", strings.Join(strings.Split(row, ""), " "))
-	}
-	if len(g.Entries()) > 0 {
-		fmt.Fprint(b, "\nLedger\n")
-		t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-		for _, en := range g.Entries() {
-			fmt.Fprintf(t, "  %d\t%v\t%+d\t%s\t%s\n", en.Move, en.Player, en.N, en.Thing.Noun(en.N), en.Why)
-		}
-		t.Flush()
-	}
-	if sc := g.Score(); sc != nil {
+}
+
+// printCount prints the count of a game; of one that is not counted, what the players hold.
+func printCount(b *bytes.Buffer, g *rules.Game) {
+	sc := g.Score()
+	if sc != nil {
 		fmt.Fprintf(b, "\nCount%s\n", map[rules.Phase]string{rules.Playing: " if the game ended now (dead stones stay on the board)",
 			rules.Settling: " if both accept"}[g.Phase()])
 		t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
@@ -124,35 +155,16 @@ func printScore(b *bytes.Buffer, g *rules.Game, report rules.Report) {
 	for _, en := range g.IfAgreed() {
 		fmt.Fprintf(b, "  if both accept: %v %+d %s, %s\n", en.Player, en.N, en.Thing.Noun(en.N), en.Why)
 	}
-	if g.Score() == nil {
-		for _, c := range []rules.Color{rules.Black, rules.White} {
-			fmt.Fprintf(b, "\n%v holds %s and %s", c,
-				rules.Prisoner.Words(g.Holds(c, rules.Prisoner)), rules.UltimateStone.Words(g.Holds(c, rules.UltimateStone)))
-			if g.Phase() == rules.Playing {
-				fmt.Fprintf(b, ", and could place a stone on %d points", g.Placements(c))
-			}
-			fmt.Fprintln(b)
+	if sc != nil {
+		return
+	}
+	for _, c := range []rules.Color{rules.Black, rules.White} {
+		fmt.Fprintf(b, "\n%v holds %s and %s", c,
+			rules.Prisoner.Words(g.Holds(c, rules.Prisoner)), rules.UltimateStone.Words(g.Holds(c, rules.UltimateStone)))
+		if g.Phase() == rules.Playing {
+			fmt.Fprintf(b, ", and could place a stone on %d points", g.Placements(c))
 		}
-	}
-	for _, fact := range g.Says() {
-		fmt.Fprintf(b, "  %s\n", fact)
-	}
-	switch g.Phase() {
-	case rules.Over:
-		fmt.Fprintf(b, "\nResult %s: %s\n", g.Result(), g.Decided())
-		if m, ok := g.AreaAgrees(); ok {
-			fmt.Fprintf(b, "The area count agrees: %s\n", lead(m))
-		}
-	case rules.Playing:
-		fmt.Fprintf(b, "\n%v to play\n", g.ToPlay())
-	case rules.Settling:
-		fmt.Fprint(b, "\nPlay has stopped: name the dead stones with --dead A1,B2, or use --dead none\n")
-	}
-	for _, d := range report.Differs {
-		fmt.Fprintf(b, "Not exactly: %s\n", d)
-	}
-	if report.Recorded != nil {
-		fmt.Fprintf(b, "The record says %s\n", report.Recorded.Words())
+		fmt.Fprintln(b)
 	}
 }
 
@@ -388,31 +400,33 @@ func (s *renderCmd) Run(e *env) error {
 	if err != nil {
 		return usageError{fmt.Errorf("%s: %w", s.File, err)}
 	}
-	names := render.Names{Black: rec.Info.Black, White: rec.Info.White}
-	scene := render.Of(g, names)
-	if s.Count {
-		scene = render.EndedNow(g, names)
-	}
-	look := render.Options{Theme: s.Theme, Size: s.Size, Panel: s.Panel, Coordinates: s.Coordinates, Layout: s.Layout}
 	var b bytes.Buffer
-	switch ext {
-	case ".png":
-		if err := render.PNG(&b, scene, look); err != nil {
-			return usageError{err}
-		}
-	case ".gif":
-		if err := render.GIF(&b, e.watched(render.Scenes(g, names, first, g.Turns()), g.Turns()-first+1), look, s.Delay, holdLast); err != nil {
-			return usageError{err}
-		}
-	case ".txt":
-		fmt.Fprintln(&b, render.Text(scene))
-	default:
-		return usageError{fmt.Errorf("%s: unknown file type; use .png for a picture, .gif for an animation, .txt for a text", s.Out)}
+	if err := s.draw(e, &b, g, render.Names{Black: rec.Info.Black, White: rec.Info.White}, ext, first); err != nil {
+		return usageError{err}
 	}
 	if err := e.write(s.Out, b.Bytes()); err != nil {
 		return err
 	}
 	return stopped(s.File, rec)
+}
+
+// draw draws a game in the format of a file's extension: an animation from turn first on.
+func (s *renderCmd) draw(e *env, b *bytes.Buffer, g *rules.Game, names render.Names, ext string, first int) error {
+	scene := render.Of(g, names)
+	if s.Count {
+		scene = render.EndedNow(g, names)
+	}
+	look := render.Options{Theme: s.Theme, Size: s.Size, Panel: s.Panel, Coordinates: s.Coordinates, Layout: s.Layout}
+	switch ext {
+	case ".png":
+		return render.PNG(b, scene, look)
+	case ".gif":
+		return render.GIF(b, e.watched(render.Scenes(g, names, first, g.Turns()), g.Turns()-first+1), look, s.Delay, holdLast)
+	case ".txt":
+		_, err := fmt.Fprintln(b, render.Text(scene))
+		return err
+	}
+	return fmt.Errorf("%s: unknown file type; use .png for a picture, .gif for an animation, .txt for a text", s.Out)
 }
 
 // write writes a file, "-" to standard output.

@@ -111,22 +111,9 @@ func (c *perftCmd) Run(e *env) error {
 	if c.Depth < 0 || c.Depth > rules.MaxTurns {
 		return usageError{fmt.Errorf("--depth must be between 0 and %d", rules.MaxTurns)}
 	}
-	var s rules.Setup
-	if n, err := fmt.Sscanf(strings.ToLower(c.Size)+" ", "%dx%d ", &s.W, &s.H); n != 2 || err != nil {
-		return usageError{errors.New("--size must be columns and rows, such as 9x9")}
-	}
-	g, err := rules.New(r, s)
-	if c.File != "" {
-		rec, e := e.readRecord(c.File)
-		if e != nil {
-			return e
-		}
-		if g, err = rec.Play(r, rec.Setup.Komi); err != nil {
-			err = fmt.Errorf("%s: %w", c.File, err)
-		}
-	}
+	g, err := c.game(e, r)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	if c.Divide && c.Depth > 0 && g.Phase() == rules.Playing {
 		for _, t := range rules.PerftTurns(g) {
@@ -145,6 +132,28 @@ func (c *perftCmd) Run(e *env) error {
 		}
 	}
 	return nil
+}
+
+// game returns the game from which on sequences are counted.
+func (c *perftCmd) game(e *env, r *rules.Ruleset) (*rules.Game, error) {
+	var s rules.Setup
+	if n, err := fmt.Sscanf(strings.ToLower(c.Size)+" ", "%dx%d ", &s.W, &s.H); n != 2 || err != nil {
+		return nil, usageError{errors.New("--size must be columns and rows, such as 9x9")}
+	}
+	g, err := rules.New(r, s)
+	if c.File != "" {
+		rec, e := e.readRecord(c.File)
+		if e != nil {
+			return nil, e
+		}
+		if g, err = rec.Play(r, rec.Setup.Komi); err != nil {
+			err = fmt.Errorf("%s: %w", c.File, err)
+		}
+	}
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return g, nil
 }
 
 // customRulesets reads the rulesets that the configuration adds.

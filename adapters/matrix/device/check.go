@@ -115,7 +115,7 @@ func (d *Device) checkKeys(ctx context.Context, before *row, how login, say func
 	say("encrypted rooms are on")
 	master, exists := answer.MasterKeys[d.Client.UserID]
 	var device id.DeviceID
-	if how != byPassword && how != byCheck {
+	if slices.Contains([]login{byKept, byToken}, how) {
 		device = d.Client.DeviceID
 	}
 	signed := e2ee.SignedBy(answer, d.Client.UserID, device)
@@ -143,7 +143,7 @@ func (d *Device) checkKeys(ctx context.Context, before *row, how login, say func
 	case opened:
 		say("cross-signing is set up, and there is a recovery key to sign the bot's device with")
 	case exists:
-		own := d.made != "" && d.made == master.FirstKey() && !c.Password.IsZero() && !managed
+		own := d.made == master.FirstKey() && !c.Password.IsZero() && !managed
 		say("cross-signing is set up, but its recovery key is not in matrix.recovery_key: %s", withoutKey(own, signed, managed))
 	case managed, !c.Password.IsZero():
 		say("cross-signing is not set up yet: the bot will do so, and log in which file it keeps the recovery key")
