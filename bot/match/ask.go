@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -49,10 +50,7 @@ func undo(in *Input) Step {
 
 // soon reports whether an event may be taken back without asking.
 func (in *Input) soon(seq int) bool {
-	free := FreeUndo
-	if in.Room.Undo != 0 {
-		free = time.Duration(in.Room.Undo) * time.Second
-	}
+	free := cmp.Or(time.Duration(in.Room.Undo)*time.Second, FreeUndo)
 	return in.Now.Sub(in.Position.happened(seq-1)) <= free
 }
 
@@ -114,7 +112,7 @@ func (in *Input) agree() (Step, bool) {
 	a := in.Position.Asked
 	stopped := in.Position.Game.Phase() != rules.Playing
 	switch {
-	case in.asked("rematch") && in.Match.Seat(a.By) != in.By:
+	case in.askedByOther("rematch"):
 		return rematch(in), true
 	case a == nil, a.What == "delete": // which is answered by /delete
 		return Step{}, false
@@ -169,7 +167,7 @@ func draw(in *Input) Step {
 	if in.Position.Game.Phase() != rules.Playing {
 		return in.Refuse(say("stopped", in.number()))
 	}
-	if a := in.Position.Asked; a != nil && a.What == "draw" && in.Match.Seat(a.By) != in.By {
+	if in.askedByOther("draw") {
 		s, _ := in.agree()
 		return s
 	}
@@ -178,14 +176,14 @@ func draw(in *Input) Step {
 
 // pause asks to stop the clocks, or lets them run again.
 func pause(in *Input) Step {
-	switch a := in.Position.Asked; {
+	switch {
 	case in.Match.Clock.Kind == clock.None:
 		return in.Refuse(say("pause.noclock", in.number()))
 	case in.Position.paused:
 		return in.step(above(say("unpaused", named(in.By), in.number())), body(eventUnpause))
 	case !in.yes("pause"):
 		return in.Refuse(say("pause.running", in.number()))
-	case in.Match.Black == in.Match.White, a != nil && a.What == "pause" && in.Match.Seat(a.By) != in.By:
+	case in.Match.Black == in.Match.White, in.askedByOther("pause"):
 		return in.pause()
 	}
 	return in.ask("pause", say("request.pause", named(in.By), in.other(), in.number()))

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -147,24 +148,22 @@ func (in *Input) yes(option string) bool { return in.Request.Args[option] == "ye
 
 func (in *Input) number() string { return strconv.Itoa(in.Match.Number) }
 
-// colors reports which seats the person has in the match.
-func (in *Input) colors() (black, white bool) {
-	return in.Match.Black == in.By, in.Match.White == in.By
-}
+// plays reports whether the person has a seat in the match.
+func (in *Input) plays() bool { return in.Match.plays(in.By) }
+
+// playsBoth reports whether the person has both seats.
+func (in *Input) playsBoth() bool { return in.Match.Black == in.By && in.Match.White == in.By }
 
 // color returns the seat for which the person speaks: their own, or with both
 // seats the one whose turn it is.
 func (in *Input) color() rules.Color {
-	black, white := in.colors()
-	switch {
-	case black && white:
-		if c := in.Position.Game.ToPlay(); c != rules.None {
-			return c
-		}
+	if in.playsBoth() {
+		return cmp.Or(in.Position.Game.ToPlay(), rules.Black)
+	}
+	switch in.By {
+	case in.Match.Black:
 		return rules.Black
-	case black:
-		return rules.Black
-	case white:
+	case in.Match.White:
 		return rules.White
 	}
 	return rules.None
@@ -359,6 +358,11 @@ func (in *Input) asked(what string) bool {
 	return in.Position != nil && in.Position.Asked != nil && in.Position.Asked.What == what
 }
 
+// askedByOther reports whether the other player has asked the person for something.
+func (in *Input) askedByOther(what string) bool {
+	return in.asked(what) && in.Match.Seat(in.Position.Asked.By) != in.By
+}
+
 // answers reports whether the request answers, or takes back, what one player has asked
 // after the game.
 func (in *Input) answers() bool {
@@ -385,7 +389,7 @@ func (in *Input) blocked() (Step, bool) {
 		return in.Refuse(say("sandbox.whose", in.number(), named(m.Opener))), true
 	case m.State == Open:
 		return in.Refuse(m.Waiting(in.By)), true
-	case m.Black != in.By && m.White != in.By:
+	case !in.plays():
 		return in.Refuse(say("onlooker", in.number())), true
 	}
 	return Step{}, false

@@ -304,8 +304,7 @@ func claim(in *Input) Step {
 		return in.Refuse(say("claim.noclock", in.number()))
 	}
 	r := in.Position.Reading(in.Now)
-	black, white := in.colors()
-	if r.Flagged == rules.None || r.Flagged == rules.Black && !white || r.Flagged == rules.White && !black {
+	if r.Flagged == rules.None || in.Match.Seat(r.Flagged.Opponent()) != in.By {
 		return in.Refuse(say("claim.nothing", in.number()))
 	}
 	s, _ := in.flag()
@@ -334,11 +333,7 @@ func ShowAgain(in *Input, place string) Step {
 	switch m.State {
 	case Going:
 	case Open:
-		free := rules.White
-		if m.Black == "" {
-			free = rules.Black
-		}
-		p.Kind, p.Texts = Notice, []text.Message{in.as(m.Opener).opened(), in.seatOpen(free)}
+		p.Kind, p.Texts = Notice, []text.Message{in.as(m.Opener).opened(), in.seatOpen()}
 	default:
 		return Step{Request: in.Request.ID, At: in.Now}
 	}

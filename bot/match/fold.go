@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -322,30 +323,21 @@ func (p *Position) Reading(now time.Time) clock.Reading { return p.clock.Read(no
 func (p *Position) standing(m Match, now time.Time) Standing {
 	s := m.Standing
 	s.ToMove, s.Result, s.Deadline = "", "", time.Time{}
-	switch {
+	switch result := cmp.Or(p.Result, p.Game.Result()); {
 	case p.Deleted:
 		s.State = Deleted
 		return s
-	case s.State == Open || s.State == Cancelled || s.State == Deleted:
+	case s.State == Open, s.State == Cancelled, s.State == Deleted, p.sandbox:
 		return s
-	case p.sandbox:
+	case result != "":
+		s.State, s.Result = Ended, result
 		return s
-	case p.Result != "":
-		s.State, s.Result = Ended, p.Result
-		return s
-	case p.Game.Phase() == rules.Over:
-		s.State, s.Result = Ended, p.Game.Result()
-		return s
-	case p.Game.Phase() == rules.Settling:
-		for _, c := range []rules.Color{p.Game.ToPlay(), p.Game.ToPlay().Opponent()} {
-			if !p.Game.HasAgreed(c) {
-				s.ToMove = s.Seat(c)
-				break
-			}
-		}
-	default:
-		s.ToMove = s.Seat(p.Game.ToPlay())
 	}
+	next := p.Game.ToPlay()
+	if p.Game.Phase() == rules.Settling && p.Game.HasAgreed(next) {
+		next = next.Opponent()
+	}
+	s.ToMove = s.Seat(next)
 	if r := p.Reading(now); !r.Paused {
 		s.Deadline = r.Deadline
 	}
@@ -362,6 +354,17 @@ func (s Standing) WaitsFor(p *Position) []PersonID {
 		return []PersonID{s.Black, s.White}
 	}
 	return []PersonID{s.ToMove}
+}
+
+// plays reports whether a person has a seat.
+func (s Standing) plays(p PersonID) bool { return s.Black == p || s.White == p }
+
+// openSeat returns the seat that somebody may take.
+func (s Standing) openSeat() rules.Color {
+	if s.Black == "" {
+		return rules.Black
+	}
+	return rules.White
 }
 
 // sit assigns a seat to a person.

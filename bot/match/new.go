@@ -116,7 +116,7 @@ func (in *Input) newSetup(r *rules.Ruleset, board string) (s rules.Setup, err er
 	}
 	if komi := in.arg("komi"); komi != "" && komi != "default" {
 		s.Komi, err = rules.ParsePoints(komi)
-		if err == nil && (s.Komi > rules.MaxKomi || s.Komi < -rules.MaxKomi) {
+		if err == nil && max(s.Komi, -s.Komi) > rules.MaxKomi {
 			err = rules.Saying{Text: "{0} is too large", Args: []any{s.Komi}}
 		}
 		if err != nil {
@@ -192,16 +192,16 @@ func (in *Input) opened() text.Message {
 	return say("opened", named(in.By), text.ThisGame, title, size, komi, handicap)
 }
 
-func (in *Input) seatOpen(c rules.Color) text.Message {
+func (in *Input) seatOpen() text.Message {
 	if in.Match.Invited != "" {
 		return say("opened.for", text.Called(string(in.Match.Invited)))
 	}
-	return say("opened.anyone", text.Color(c))
+	return say("opened.anyone", text.Color(in.Match.openSeat()))
 }
 
 func (in *Input) started() []text.Message {
 	out := []text.Message{in.Match.Started()}
-	if in.Seats[0] != "" && in.Match.Black == in.Seats[0] && in.Match.White == in.Seats[1] && in.Match.Black != in.Match.White {
+	if in.Seats == [2]PersonID{in.Match.Black, in.Match.White} && in.Match.Black != in.Match.White {
 		title, size, komi, handicap := in.Match.terms()
 		out = []text.Message{say("started.seats", text.ThisGame, title, size, komi, handicap)}
 	}
@@ -250,13 +250,13 @@ func (m Match) terms() (title, size string, komi, handicap text.Message) {
 func join(in *Input) Step {
 	m := in.Match
 	switch {
-	case m.State == Ended && in.asked("rematch") && (m.Black == in.By || m.White == in.By):
+	case m.State == Ended && in.asked("rematch") && in.plays():
 		return rematch(in)
 	case m.State == Open && m.Invited != "" && m.Invited != in.By && m.Opener != in.By:
 		return in.Refuse(say("not.invited", in.number(), named(m.Invited)))
 	case m.State == Open && m.Opener == in.By:
 		return in.Refuse(say("yourself", in.number()))
-	case m.Black == in.By || m.White == in.By:
+	case in.plays():
 		return in.Refuse(say("already.in", in.number()))
 	}
 	if s, gone := in.gone(); gone {
@@ -265,10 +265,7 @@ func join(in *Input) Step {
 	if m.State != Open {
 		return in.Refuse(say("full", in.number(), named(m.Black), named(m.White)))
 	}
-	seat := rules.White
-	if m.Black == "" {
-		seat = rules.Black
-	}
+	seat := m.openSeat()
 	m.sit(seat, in.By)
 	m.State = Going
 	in = in.with(m.Standing)
@@ -277,19 +274,13 @@ func join(in *Input) Step {
 
 // ParseSize reads "9", "9x13", "9×13" and "9*13".
 func ParseSize(s string) (w, h int, ok bool) {
-	s = strings.ToLower(strings.TrimSpace(s))
-	a, b, two := s, s, false
-	for _, sep := range []string{"x", "×", "*", ":"} {
-		if a, b, two = strings.Cut(s, sep); two {
-			break
-		}
-	}
+	a, b, two := strings.Cut(strings.NewReplacer("×", "x", "*", "x", ":", "x").Replace(strings.ToLower(s)), "x")
 	if !two {
-		a, b = s, s
+		b = a
 	}
-	w, err1 := strconv.Atoi(strings.TrimSpace(a))
-	h, err2 := strconv.Atoi(strings.TrimSpace(b))
-	return w, h, err1 == nil && err2 == nil && w >= 1 && h >= 1 && w <= rules.MaxLines && h <= rules.MaxLines
+	w, _ = strconv.Atoi(strings.TrimSpace(a)) // 0 if it is no number
+	h, _ = strconv.Atoi(strings.TrimSpace(b))
+	return w, h, min(w, h) >= 1 && max(w, h) <= rules.MaxLines
 }
 
 // rematch asks for another game with colours changed, or agrees to one, which then
@@ -302,7 +293,7 @@ func rematch(in *Input) Step {
 	if old.State != Ended {
 		return in.Refuse(say("rematch.when", in.number()))
 	}
-	if old.Black != in.By && old.White != in.By {
+	if !in.plays() {
 		return in.Refuse(say("onlooker", in.number()))
 	}
 	if slices.Contains(in.Erased, old.Black) || slices.Contains(in.Erased, old.White) {
@@ -328,11 +319,11 @@ func rematch(in *Input) Step {
 	m.Black, m.White = old.White, old.Black
 	since, yours := in.ended(), in.Yours
 	var replaces []GameID
-	switch local := in.Seats[0] != "" && slices.Contains(in.Seats[:], old.Black) && slices.Contains(in.Seats[:], old.White); {
+	switch local := slices.Contains(in.Seats[:], old.Black) && slices.Contains(in.Seats[:], old.White); {
 	case old.Black == old.White:
 	case local: // a seat keeps its colour, and the people change seats
 		m.Black, m.White = in.Seats[0], in.Seats[1]
-	case in.asked("rematch") && old.Seat(in.Position.Asked.By) != in.By:
+	case in.askedByOther("rematch"):
 		m.Opener, since = old.Seat(in.Position.Asked.By), in.Position.happened(in.Position.Asked.Seq-1)
 		replaces, yours = []GameID{old.ID}, nil // whoever joins a game has no limit either
 	default:
@@ -396,14 +387,10 @@ func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 		m.State = Going
 		s = in.with(m.Standing).starts(about, body(eventJoin, "B", m.Black), body(eventJoin, "W", m.White))
 	} else {
-		free := rules.White
-		if m.Black == "" {
-			free = rules.Black
-		}
 		if m.NoHints {
 			about = append(about, say("no.hints", text.ThisGame))
 		}
-		s = in.step(words{above: slices.Concat([]text.Message{in.opened()}, about, []text.Message{in.seatOpen(free)}), calls: m.Invited}, body(eventOpen))
+		s = in.step(words{above: slices.Concat([]text.Message{in.opened()}, about, []text.Message{in.seatOpen()}), calls: m.Invited}, body(eventOpen))
 	}
 	s.New, s.Replaces = true, replaces
 	return s

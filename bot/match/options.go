@@ -36,7 +36,6 @@ func (n now) playing() bool  { return n.on() && n.Placing == 0 && n.Game.Phase()
 func (n now) settling() bool { return n.on() && n.Placing == 0 && n.Game.Phase() == rules.Settling }
 func (n now) begun() bool    { return n.Game.Turns() > 0 }
 func (n now) counts() bool   { return n.State != Open && len(n.Game.Rules().Count) > 0 }
-func (n now) plays() bool    { return n.Black == n.by || n.White == n.by }
 func (n now) young() bool {
 	return (n.State == Open || n.State == Going) && !n.BothMoved() && !n.asks("delete")
 }
@@ -121,8 +120,8 @@ var menuOptions = []option{
 	{Control{"label.sgf", "sgf", nil, ""}, lasts, now.begun},
 	{Control{"label.comment", "comment", nil, "text"}, once, nil},
 	{Control{"label.resign", "resign", nil, ""}, once, nil},
-	{Control{"label.cancel", "delete", nil, ""}, once, func(n now) bool { return n.young() && n.plays() }},
-	{Control{"label.cancel", "delete", with("how", "cancel"), ""}, once, func(n now) bool { return n.young() && !n.plays() }}, // else it would delete
+	{Control{"label.cancel", "delete", nil, ""}, once, func(n now) bool { return n.young() && n.plays(n.by) }},
+	{Control{"label.cancel", "delete", with("how", "cancel"), ""}, once, func(n now) bool { return n.young() && !n.plays(n.by) }}, // else it would delete
 	{Control{"label.forget", "delete", with("how", "forget"), ""}, once, func(n now) bool { return !n.asks("delete") }},
 	{Control{"label.adjudicate", "adjudicate", nil, "as"}, once, nil},
 }

@@ -230,6 +230,9 @@ func (in *Input) propose() Step {
 	return in.play(ts...)
 }
 
+// verdicts are the results that a moderator may decide on without a count.
+var verdicts = map[string]string{"black": "B+F", "white": "W+F", "draw": "0", "void": "Void"}
+
 // adjudicate ends a game as a moderator decides.
 func adjudicate(in *Input) Step {
 	m := in.Match
@@ -250,17 +253,9 @@ func adjudicate(in *Input) Step {
 		}
 	}
 	game := d.pos.Game
-	result, dead := "", ""
-	switch as := strings.ToLower(strings.TrimSpace(in.Request.Args["as"])); as {
-	case "black":
-		result = "B+F"
-	case "white":
-		result = "W+F"
-	case "draw":
-		result = "0"
-	case "void":
-		result = "Void"
-	case "count":
+	as, dead := strings.ToLower(in.arg("as")), ""
+	result := verdicts[as]
+	if as == "count" {
 		ps, err := ParsePoints(in.Request.Args["dead"], m.Setup.W, m.Setup.H)
 		if err != nil {
 			return in.Refuse(wrong(err))
@@ -275,7 +270,8 @@ func adjudicate(in *Input) Step {
 		if result = g.Result(); len(ps) > 0 {
 			dead = " " + rules.Names(ps)
 		}
-	default:
+	}
+	if result == "" {
 		return in.Refuse(say("adjudicate.as", shortened(as)))
 	}
 	if err := in.add(&d, body(eventAdjudicate, result+dead)); err != nil {
@@ -317,15 +313,14 @@ func (p *Position) Final() *rules.Game {
 // withdraw cancels a game, or deletes it. If the person does not say which, a player's
 // game that has hardly begun is cancelled.
 func withdraw(in *Input) Step {
-	m, a := in.Match, in.Position.Asked
-	black, white := in.colors()
-	switch how := strings.ToLower(strings.TrimSpace(in.Request.Args["how"])); {
+	m := in.Match
+	switch how := strings.ToLower(in.arg("how")); {
 	case how == "cancel":
 		return in.cancel()
 	case how != "" && how != "forget":
 		return in.Refuse(say("delete.how", shortened(how)))
-	case how == "" && (!in.Position.BothMoved() || in.silent()) && (a == nil || a.What != "delete") &&
-		(m.State == Open && m.Opener == in.By || m.State == Going && (black || white)):
+	case how == "" && (!in.Position.BothMoved() || in.silent()) && !in.asked("delete") &&
+		(m.State == Open && m.Opener == in.By || m.State == Going && in.plays()):
 		if m.State == Going && !in.yes("confirm") {
 			s := in.sure(say("cancel.sure", in.number()), "cancel.button", "confirm")
 			s.Answer.Controls[0].Args["how"] = "cancel"
@@ -347,20 +342,18 @@ func (p *Position) BothMoved() bool {
 
 // erase deletes a game if both players, or a moderator, want that.
 func (in *Input) erase() Step {
-	m := in.Match
-	black, white := in.colors()
-	switch {
+	switch m := in.Match; {
 	case m.State == Deleted:
 		return in.Refuse(say("game.deleted", in.number()))
-	case black && white, (black || white) && m.State == Cancelled && (m.Black == "" || m.White == ""): // there is nobody to ask
-		return in.sureToForget("delete.sure.alone")
-	case !black && !white && !in.Request.Moderator:
+	case !in.plays() && !in.Request.Moderator:
 		return in.Refuse(say("delete.whose", in.number()))
-	case !black && !white && m.State == Ended:
+	case !in.plays() && m.State == Ended:
 		return in.sureToForget("delete.sure.over")
-	case !black && !white:
+	case !in.plays():
 		return in.sureToForget("delete.sure")
-	case in.asked("delete") && m.Seat(in.Position.Asked.By) != in.By:
+	case in.playsBoth(), m.State == Cancelled && m.plays(""): // there is nobody to ask
+		return in.sureToForget("delete.sure.alone")
+	case in.askedByOther("delete"):
 		return in.forget()
 	case m.State == Open:
 		return in.Refuse(say("delete.open", in.number()))
@@ -383,17 +376,15 @@ func (in *Input) sureToForget(question string) Step {
 // Leave ends the match of a person whose data is about to be deleted.
 func Leave(in *Input, by PersonID) Step {
 	in = in.as(by)
-	m := in.Match
-	black, white := in.colors()
-	switch {
+	switch m := in.Match; {
 	case m.State == Open && m.Opener == by:
 		return in.close(Cancelled, body(eventCancel), above(say("cancelled", named(by), in.number())))
-	case m.State == Going && black && white:
+	case m.State != Going || !in.plays():
+		return in.Refuse()
+	case in.playsBoth():
 		return in.step(words{}, body(eventDelete))
-	case m.State == Going && (black || white):
-		return in.play(rules.Turn{Kind: rules.Resign, By: in.color()})
 	}
-	return in.Refuse()
+	return in.play(rules.Turn{Kind: rules.Resign, By: in.color()})
 }
 
 func (in *Input) forget() Step {
@@ -414,7 +405,7 @@ func comment(in *Input) Step {
 	if in.Match.State != Ended {
 		return in.Refuse(say("comment.when", in.number()))
 	}
-	remark := strings.TrimSpace(in.Request.Args["text"])
+	remark := in.arg("text")
 	turns := in.Position.Game.Turns()
 	n, err := Number(in.Request.Args, "move", turns)
 	switch {

@@ -61,7 +61,7 @@ func resume(in *Input) Step {
 // named, those that look dead.
 func mark(in *Input) Step {
 	t := rules.Turn{Kind: rules.MarkDead, By: in.color()}
-	switch as := strings.ToLower(strings.TrimSpace(in.Request.Args["as"])); as {
+	switch as := strings.ToLower(in.arg("as")); as {
 	case "", "dead":
 		if in.Request.Args["points"] == "" {
 			return in.propose()
@@ -95,22 +95,9 @@ func accept(in *Input) Step {
 	case in.yes("no-result") && !g.MayEndWithoutResult():
 		return in.Refuse(say("no.result.none", in.number()))
 	case in.yes("no-result"):
-		if black, white := in.colors(); black && white {
-			return in.play(rules.Turn{Kind: rules.NoResult, By: rules.Black}, rules.Turn{Kind: rules.NoResult, By: rules.White})
-		}
-		if g.AcceptedNoResult(by) {
-			return in.Refuse(say("accepted.already", named(in.Match.Seat(by.Opponent()))))
-		}
-		return in.accept(rules.NoResult, by, "accepted.no.result")
+		return in.accept(rules.NoResult, g.AcceptedNoResult(by), "accepted.no.result")
 	case g.Phase() == rules.Settling:
-		black, white := in.colors()
-		if black && white {
-			return in.play(rules.Turn{Kind: rules.AcceptScore, By: rules.Black}, rules.Turn{Kind: rules.AcceptScore, By: rules.White})
-		}
-		if g.HasAgreed(by) {
-			return in.Refuse(say("accepted.already", named(in.Match.Seat(by.Opponent()))))
-		}
-		return in.accept(rules.AcceptScore, by, "accepted")
+		return in.accept(rules.AcceptScore, g.HasAgreed(by), "accepted")
 	case g.Rules().Has(rules.AcceptSuggestion):
 		return in.play(rules.Turn{Kind: rules.AcceptSuggestion, By: by})
 	case g.Rules().Has(rules.AcceptScore):
@@ -119,15 +106,22 @@ func accept(in *Input) Step {
 	return in.Refuse(in.noAgreement(g.Rules()))
 }
 
-// accept accepts the count, or that there is no result, for a player. After the first of
-// two the step posts only a line: the board does not change, and the controls below it stay
-// valid.
-func (in *Input) accept(kind rules.Kind, by rules.Color, key string) Step {
+// accept accepts the count, or that there is no result, unless the player did so already.
+// After the first of two the step posts only a line: the board does not change, and the
+// controls below it stay valid.
+func (in *Input) accept(kind rules.Kind, already bool, key string) Step {
+	by := in.color()
+	other := in.Match.Seat(by.Opponent())
+	switch {
+	case in.playsBoth():
+		return in.play(rules.Turn{Kind: kind, By: rules.Black}, rules.Turn{Kind: kind, By: rules.White})
+	case already:
+		return in.Refuse(say("accepted.already", named(other)))
+	}
 	s := in.play(rules.Turn{Kind: kind, By: by})
 	if s.After == nil || s.After.Over() {
 		return s
 	}
-	other := in.Match.Seat(by.Opponent())
 	return in.step(words{above: []text.Message{say(key, named(in.By), text.Called(string(other)))}, calls: other, quiet: true}, s.Events[0].Body)
 }
 
@@ -157,9 +151,8 @@ func resign(in *Input) Step {
 // at any time, by a moderator who is not a party to it.
 func (in *Input) cancel() Step {
 	m := in.Match
-	black, white := in.colors()
-	yours := black || white || m.Opener == in.By
-	moderates := in.Request.Moderator && (!yours || black && white)
+	yours := in.plays() || m.Opener == in.By
+	moderates := in.Request.Moderator && (!yours || in.playsBoth())
 	if !yours && !moderates {
 		return in.Refuse(say("cancel.not.yours", in.number()))
 	}
