@@ -47,7 +47,7 @@ func TestFirstAcceptance(t *testing.T) {
 		t.Error("no board after the marks changed")
 	}
 	r.ID += " again"
-	a, err := k.bot.Ask(t.Context(), r)
+	a, err := own(k.bot.Ask(t.Context(), r))
 	if err != nil || !strings.Contains(a.Text, "has moved on") {
 		t.Errorf("a button below the board before is answered %q, %v", a.Text, err)
 	}

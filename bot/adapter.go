@@ -28,7 +28,7 @@ type Adapter interface {
 // A Service handles the requests of adapters. All methods may be called concurrently.
 type Service interface {
 	// Ask handles a request, once: called again with the same id, it changes
-	// nothing and returns the same answer. An error means that the request may or may
+	// nothing and answers the same. An error means that the request may or may
 	// not have been handled, and that it is safe to ask again.
 	Ask(ctx context.Context, r Request) (Answer, error)
 	// Bare reports whether text typed without a command is a turn, and returns the
@@ -44,12 +44,16 @@ type Service interface {
 	// returns the language to answer in. Here needs the same fields of r as Bare, and
 	// changes nothing.
 	Here(ctx context.Context, r Request) (lang string, ok bool, err error)
+	// Tell stores something that the adapter itself tells the person who made a request, as
+	// an answer to it, once for each key of a text. The bot delivers it.
+	Tell(ctx context.Context, r Request, t Text) error
 	// Settle stores that the adapter has shown a post of Answer.Posts, and the
 	// decorations that follow it. Settling twice has the effect of settling once.
 	Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error
 	// Release hands back a post of Answer.Posts that the adapter could not show, and
-	// the posts after it. The bot then delivers them; err is the reason, as an error of
-	// Deliver would be.
+	// the posts after it of the same game. The bot then delivers them; err is the reason, as
+	// an error of Deliver would be. With an answer, which is not stored before, goes the
+	// route in its Reply.
 	Release(ctx context.Context, p outbox.Post, err error) error
 	// Owe stores decorations that follow no post, for the platform of where.
 	Owe(ctx context.Context, where match.Room, owes ...outbox.Owes) error
@@ -93,7 +97,13 @@ type Request struct {
 	Seats   *Seats // the persons in the seats of a local room; nil elsewhere
 	Under   string // receipt of the message whose thread the request comes from; may be empty
 	Reply   string // opaque route for the answer to this request; may be empty
-	Shows   bool   // the adapter shows Answer.Posts as Deliver would, and settles or releases each, in order
+	// Shows: the adapter shows Answer.Posts as Deliver would, and settles or releases each, in
+	// order. Otherwise the bot stores and delivers all posts, and also the answer: that of a
+	// question as the question, which is asked when it is delivered.
+	Shows bool
+	Tells bool // the adapter shows the answer alone, as if it were all of Answer.Posts
+	// NotAfter is when there is no point in an answer any more; zero: a day later.
+	NotAfter time.Time
 	// Flat: the room has no threads, so the adapter can show all posts of a new game,
 	// and not only the first, which starts the thread of the others elsewhere.
 	Flat bool
@@ -105,6 +115,9 @@ type Request struct {
 	Typed  *match.Typed
 	thread match.GameID // the game whose thread the request comes from
 }
+
+// told reports whether the adapter shows the answer itself.
+func (r Request) told() bool { return r.Shows || r.Tells }
 
 // moderates reports whether the person counts as a moderator to a command.
 func (r Request) moderates(command string) bool {
@@ -121,49 +134,35 @@ type Seats struct {
 	Since        time.Time // when the person asking took their seat; their games are those opened since
 }
 
-// An Answer is for the person who asked. Pass its Text through [Fill] before showing it.
+// An Answer is what comes of a request.
 type Answer struct {
-	Text     string // may be empty if there are posts
-	Lang     string // BCP 47 tag of Text
-	Private  bool   // only the person who asked may see it
-	Scene    *render.Scene
-	Chart    *render.Chart // instead of a scene
-	Letters  bool          // the room wants the picture in letters, too
-	File     *outbox.File
-	Controls []match.Control
-	Menu     string // Controls are too many for buttons: one is to be chosen from a menu with this label; empty: they are buttons
-	Logged   bool   // Request.Typed is in the log of the room
-	Refused  bool   // the command was not carried out; unset if the request was asked before
-	// Moderators: the command was not carried out because the person is no moderator.
-	Moderators bool
-	// Posts are the public posts of the request for the place where it was made, in
-	// order, if the request Shows them. There are none if an older post of the
-	// game is still on its way, or if the request was asked before.
+	// Posts are those for the place of the request, in order, if the adapter shows them
+	// (Request.Shows): public ones, and last the answer itself, if there is one, which is of
+	// the kind [match.Answer]. There are no public ones if an older post of the game is still
+	// on its way, or if the request was asked before.
 	Posts []outbox.Post
+	// Public: what came of the request is for everybody. Otherwise it was refused, or
+	// answered to the person alone.
+	Public bool
+	Logged bool // Request.Typed is in the log of the room
 }
 
-// Picture returns the picture of an answer, and a name for its file; nil if there is
-// none.
-func (a Answer) Picture() (p render.Picture, name string) {
-	if a.Chart != nil {
-		return *a.Chart, "compare.png"
+// Own returns the post that answers the request; empty if there is none.
+func (a Answer) Own() (p outbox.Post) {
+	if n := len(a.Posts); n > 0 && a.Posts[n-1].Kind == match.Answer {
+		p = a.Posts[n-1]
 	}
-	return a.Scene.Picture(), "board.png"
+	return p
 }
 
-// Empty reports whether an answer has nothing to show beside its posts.
-func (a Answer) Empty() bool {
-	return a.Text == "" && a.Scene == nil && a.Chart == nil && a.File == nil && len(a.Controls) == 0
-}
-
-// Unshared returns the answer without the button that shares it, for places where
+// Unshared returns an answer without the button that shares it, for places where
 // everybody reads private answers anyway. A refusal has no such button: when it asks
 // which game is meant, its choices keep the option share of the request.
-func (a Answer) Unshared() Answer {
-	if a.Private && !a.Refused {
-		a.Controls = slices.DeleteFunc(slices.Clone(a.Controls), func(c match.Control) bool { return c.Args[shareOption.Name] != "" })
+func Unshared(p outbox.Post) outbox.Post {
+	if p.Private && !p.Refused {
+		p.Controls = slices.DeleteFunc(slices.Clone(p.Controls), func(c match.Control) bool { return c.Args[shareOption.Name] != "" })
 	}
-	return a
+	return p
 }
 
 // A Choice is a suggestion while typing: a label for people, and the value.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,18 +36,10 @@ const attempts = 8
 // (commit). After a conflict with another change all of this is repeated.
 func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	now := Current(match.Control{Command: r.Command, Args: r.Args})
-	h, ok := find(now.Command)
-	if !ok {
-		s, err := b.localizer(ctx, r)
-		if err != nil {
-			return Answer{}, err
-		}
-		return s.refuse(wrong(unknown(r.Command))), nil
-	}
+	h, known := find(now.Command)
 	r.Command = now.Command
-	args := now.Args
-	r.Args = make(map[string]string, len(args))
-	for name, value := range args {
+	r.Args = make(map[string]string, len(now.Args))
+	for name, value := range now.Args {
 		if name != "diagram" || utf8.ValidString(value) { // a file in another encoding is a record
 			value = text.Typed(value, name == "diagram")
 		}
@@ -57,11 +50,20 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if refusal := h.readYesOrNo(r.Args); refusal != nil {
-		return s.refuse(*refusal), nil
+	if s.answer != nil && !r.told() { // its posts are stored
+		return Answer{Public: !s.answer.Private}, nil
 	}
-	if h.whole != nil {
-		return h.whole(ctx, b, s, r)
+	if !known {
+		return b.give(ctx, r, s, s.refuse(wrong(unknown(r.Command))))
+	}
+	if refusal := h.readYesOrNo(r.Args); refusal != nil {
+		return b.give(ctx, r, s, s.refuse(*refusal))
+	}
+	if r.Forgets() {
+		if err := b.forget(ctx, r, s.by); err != nil {
+			return Answer{}, err
+		}
+		return b.give(ctx, r, s, s.tell(say("privacy.deleted")))
 	}
 	for range attempts {
 		var answer Answer
@@ -70,7 +72,6 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 		} else {
 			answer, err = b.change(ctx, r, h, s)
 		}
-		answer.Letters = s.here.Letters == "on"
 		if !errors.Is(err, ErrConflict) {
 			return answer, err
 		}
@@ -79,7 +80,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 			return Answer{}, err
 		}
 	}
-	return s.refuse(say("internal.conflict")), nil
+	return b.give(ctx, r, s, s.refuse(say("internal.conflict")))
 }
 
 // arrive looks up the person and the room of a request. Since the request came from
@@ -115,7 +116,7 @@ func (b *Bot) inThread(ctx context.Context, r *Request) (err error) {
 // returns ErrConflict if something else was stored meanwhile.
 func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (Answer, error) {
 	if s.answer != nil { // it was asked before
-		return b.inboxAnswer(ctx, *s.answer, r, s)
+		return b.outcome(ctx, r, s, *s.answer, nil)
 	}
 	now, err := b.rooms.Present(ctx)
 	if err != nil {
@@ -140,7 +141,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 			err = b.creditFirst(ctx, in)
 		}
 		if errors.Is(err, errNotReplayed) {
-			return s.refuse(say("stale.game", strconv.Itoa(m.Number), r.ID)), nil
+			return b.give(ctx, r, s, s.refuse(say("stale.game", strconv.Itoa(m.Number), r.ID)))
 		}
 		if err != nil {
 			return Answer{}, err
@@ -152,6 +153,9 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 	step.By, step.Where = s.by, r.Where.WithoutThread()
 	if !step.Answer.Private {
 		step.Typed = r.Typed
+	}
+	if a := step.Answer; !r.told() && len(a.Texts)+len(a.Controls) > 0 {
+		step.Posts = append(step.Posts, b.stored(r, s, match.OutboxPost{Texts: a.Texts, Controls: a.Controls, Private: a.Private, Refused: a.Refused}))
 	}
 	own, err := b.commit(ctx, &step, in, r)
 	if err != nil {
@@ -172,11 +176,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 	if step.Prefs != nil {
 		s.mine = text.BestLanguage(cmp.Or(step.Prefs.Lang, r.Lang, s.room.Tag))
 	}
-	answer, err := b.inboxAnswer(ctx, step.Answer, r, s)
-	if err == nil {
-		answer.Posts = b.outbox.Give(ctx, own)
-	}
-	return answer, err
+	return b.outcome(ctx, r, s, step.Answer, own)
 }
 
 // trustedDelay is the greatest age of a platform's timestamp that the bot trusts.
@@ -348,7 +348,7 @@ func (b *Bot) commit(ctx context.Context, step *match.Step, in *task, r Request)
 	for i := range step.Posts {
 		if o := &step.Posts[i]; r.Shows && !o.Private && o.Where.WithoutThread() == r.Where.WithoutThread() &&
 			(i == 0 || !step.New || r.Flat) { // what follows the first post of a game needs its receipt
-			o.For = match.Asker
+			o.Asker = true
 		}
 	}
 	return b.outbox.Commit(ctx, step, func() (any, error) {
@@ -384,26 +384,142 @@ func (b *Bot) recent(o outbox.Pending) *situation {
 	return nil
 }
 
-// inboxAnswer words the stored answer to a repeated request.
-func (b *Bot) inboxAnswer(ctx context.Context, answer match.Reply, r Request, s localizer) (Answer, error) {
-	a, err := b.reply(ctx, answer, s)
-	a.Logged = r.Typed != nil && !a.Private
-	return a, err
+// outcome returns what came of a change, and the posts that its asker shows.
+func (b *Bot) outcome(ctx context.Context, r Request, s localizer, stored match.Reply, own []outbox.Pending) (Answer, error) {
+	a := Answer{Public: !stored.Private, Logged: r.Typed != nil && !stored.Private}
+	p, err := b.reply(ctx, s, stored)
+	if err != nil || !r.told() {
+		return a, err
+	}
+	a.Posts = b.outbox.Give(ctx, own)
+	if !p.Empty() {
+		a.Posts = append(a.Posts, b.addressed(r, s, p))
+	}
+	return a, nil
+}
+
+// give returns a post as the answer to a request of which nothing is stored, or stores it
+// if the asker does not show it.
+func (b *Bot) give(ctx context.Context, r Request, s localizer, p outbox.Post) (Answer, error) {
+	a := Answer{Public: !p.Private}
+	if p = b.addressed(r, s, p); r.told() {
+		a.Posts = []outbox.Post{p}
+		return a, nil
+	}
+	return a, b.keep(ctx, r.ID, p.Stored)
+}
+
+// keep stores an answer that no step has stored, once for a request, and has it delivered.
+func (b *Bot) keep(ctx context.Context, request string, o match.OutboxPost) error {
+	step := match.Step{Request: request, At: b.now().UTC().Truncate(time.Millisecond), By: o.For, Where: o.Where.WithoutThread(),
+		Answer: match.Reply{Private: o.Private}, Posts: []match.OutboxPost{o}}
+	_, err := b.outbox.Commit(ctx, &step, func() (any, error) { return nil, b.store.Commit(ctx, &step) })
+	if errors.Is(err, ErrConflict) { // it is stored
+		return nil
+	}
+	return err
+}
+
+// Tell stores what an adapter tells somebody; see [Service].
+func (b *Bot) Tell(ctx context.Context, r Request, t Text) error {
+	s, err := b.localizer(ctx, r)
+	if err != nil {
+		return err
+	}
+	o := b.stored(r, s, match.OutboxPost{Texts: []Text{t}, Private: true, Refused: true})
+	o.ID = r.ID + ":" + t.Identity()
+	return b.keep(ctx, o.ID, o)
+}
+
+// answerFor is how long an answer waits at most.
+const answerFor = 24 * time.Hour
+
+// stored adds to an answer for whom it is, and where.
+func (b *Bot) stored(r Request, s localizer, o match.OutboxPost) match.OutboxPost {
+	o.ID, o.Kind, o.Where, o.For, o.Lang, o.Reply = r.ID+":answer", match.Answer, r.Where, s.by, r.Lang, r.Reply
+	o.Where.Thread = cmp.Or(r.Under, r.Where.Thread) // for its lane
+	if o.NotAfter = r.NotAfter; o.NotAfter.IsZero() {
+		o.NotAfter = b.now().Add(answerFor)
+	}
+	return o
+}
+
+// addressed adds to a worded answer for whom it is, and where.
+func (b *Bot) addressed(r Request, s localizer, p outbox.Post) outbox.Post {
+	p.Stored.Private, p.Stored.Refused = p.Private, p.Refused
+	p.Stored = b.stored(r, s, p.Stored)
+	p.ID, p.Kind, p.Where, p.Asker, p.Reply, p.Letters = p.Stored.ID, match.Answer, r.Where, r.Who, r.Reply, s.here.Letters == "on"
+	return p
+}
+
+// wordedAnswer words a stored answer, and those merged with it.
+func (b *Bot) wordedAnswer(ctx context.Context, o outbox.Pending) (p outbox.Post, err error) {
+	s := localizer{by: o.For}
+	if s.here, s.room, err = b.room(ctx, o.Where.WithoutThread()); err != nil {
+		return p, err
+	}
+	if s.prefs, err = b.store.Preferences(ctx, o.For); err != nil {
+		return p, err
+	}
+	s.mine = text.BestLanguage(cmp.Or(s.prefs.Lang, o.Lang, s.room.Tag))
+	who, err := b.store.People(ctx, []match.PersonID{o.For})
+	if err != nil {
+		return p, err
+	}
+	asker, known := who[o.For]
+	r := Request{ID: strings.TrimSuffix(o.ID, ":answer"), Who: asker, Where: o.Where, Lang: o.Lang, Reply: o.Reply, Shows: true}
+	switch q := o.Question; {
+	case q == nil:
+		p, err = b.reply(ctx, s, match.Reply{Texts: merged(o.Texts), Private: o.Private, Controls: o.Controls, Refused: o.Refused})
+	case !known:
+		err = outbox.ErrStale
+	default:
+		r.Command, r.Args, r.Moderator = q.Command, q.Args, q.Moderator
+		h, _ := find(q.Command)
+		r.Where.Thread = ""
+		for range attempts {
+			if p, err = b.answer(ctx, r, h, s); !errors.Is(err, ErrConflict) {
+				break
+			}
+		}
+	}
+	p = b.addressed(r, s, p)
+	p.ID, p.Where = o.ID, o.Where
+	return p, err
+}
+
+// merged says equal texts once, with their number.
+func merged(texts []Text) (out []Text) {
+	var times []int
+	for _, t := range texts {
+		i := slices.IndexFunc(out, func(o Text) bool { return reflect.DeepEqual(o, t) })
+		if i < 0 {
+			i, out, times = len(out), append(out, t), append(times, 0)
+		}
+		times[i]++
+	}
+	for i, n := range times {
+		if n > 1 {
+			out[i] = say("times", out[i], strconv.Itoa(n))
+		}
+	}
+	return out
 }
 
 // reply words a stored answer.
-func (b *Bot) reply(ctx context.Context, r match.Reply, s localizer) (Answer, error) {
+func (b *Bot) reply(ctx context.Context, s localizer, r match.Reply) (outbox.Post, error) {
 	who, err := b.rooms.People(ctx, people(r.Texts)...)
 	if err != nil {
-		return Answer{}, err
+		return outbox.Post{}, err
 	}
 	l := s.room
 	if r.Private {
 		l = s.mine
 	}
-	return Answer{
+	return outbox.Post{
 		Text: word(l, r.Texts, who, 0), Private: r.Private, Controls: labelled(l, r.Controls), Lang: l.Tag, Refused: r.Refused,
 		Moderators: slices.ContainsFunc(r.Texts, func(t Text) bool { return slices.Contains(forModerators, t.Key) }),
+		Stored:     match.OutboxPost{Texts: r.Texts, Controls: r.Controls},
 	}, nil
 }
 
@@ -411,12 +527,12 @@ func (b *Bot) reply(ctx context.Context, r match.Reply, s localizer) (Answer, er
 var forModerators = []string{"moderators.only", "opens.moderators", "opens.nobody", "cancel.not.yours", "delete.whose"}
 
 // tell returns a private answer that names nobody.
-func (s localizer) tell(texts ...Text) Answer {
-	return Answer{Text: word(s.mine, texts, nil, 0), Private: true, Lang: s.mine.Tag}
+func (s localizer) tell(texts ...Text) outbox.Post {
+	return outbox.Post{Text: word(s.mine, texts, nil, 0), Private: true, Lang: s.mine.Tag, Stored: match.OutboxPost{Texts: texts}}
 }
 
 // refuse returns the answer that says why a command was not carried out.
-func (s localizer) refuse(texts ...Text) Answer {
+func (s localizer) refuse(texts ...Text) outbox.Post {
 	a := s.tell(texts...)
 	a.Refused = true
 	return a

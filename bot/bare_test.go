@@ -60,13 +60,13 @@ func TestBare(t *testing.T) {
 		if !ok {
 			return strings.TrimSpace("chat " + bot.Fill(why, bot.Format{}))
 		}
-		a, err := k.bot.Ask(t.Context(), turn)
+		a, err := own(k.bot.Ask(t.Context(), turn))
 		must(t, err)
 		k.posts(t)
 		// What was a turn stays one, although somebody else is to move now.
 		again, ok, _, err := k.bot.Bare(t.Context(), r, text)
 		must(t, err)
-		if b, err := k.bot.Ask(t.Context(), again); err != nil || !ok || b.Text != a.Text {
+		if b, err := own(k.bot.Ask(t.Context(), again)); err != nil || !ok || b.Text != a.Text {
 			t.Errorf("%q again: %v, %+v, %v", text, ok, b, err)
 		}
 		if a.Refused {
@@ -162,7 +162,7 @@ func TestSeveralGamesWithoutThreads(t *testing.T) {
 		r, err := k.request("ada", c.typed)
 		must(t, err)
 		r.Flat = true
-		a, err := k.bot.Ask(t.Context(), r)
+		a, err := own(k.bot.Ask(t.Context(), r))
 		must(t, err)
 		told := bot.Fill(a.Text, bot.Format{})
 		if a.Scene != nil {

@@ -52,7 +52,7 @@ func TestATurnLooksAtFewGames(t *testing.T) {
 			r, err := k.request("ada", line)
 			must(t, err)
 			r.Flat = flat
-			if a, err := k.bot.Ask(t.Context(), r); err != nil || a.Refused {
+			if a, err := own(k.bot.Ask(t.Context(), r)); err != nil || a.Refused {
 				t.Fatalf("%s: %q %v", line, a.Text, err)
 			}
 			if posts := k.posts(t); len(posts) == 0 {

@@ -1,11 +1,11 @@
 package bot
 
 import (
-	"context"
 	"strings"
 	"sync"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
@@ -22,11 +22,10 @@ var shareOption = Option{Name: "share", Summary: "Let everybody here see the ans
 type handler struct {
 	Command
 	prefer   func(rooms.Asker) match.Step // changes what a person or a room has chosen, and no game
-	question func(q *question) Answer
-	changes  string                                                                    // the option with which a question is a change
-	whole    func(ctx context.Context, b *Bot, s localizer, r Request) (Answer, error) // touches more than one game
-	noGame   bool                                                                      // works without a game
-	opens    bool                                                                      // may open a game
+	question func(q *question) outbox.Post
+	changes  string // the option with which a question is a change
+	noGame   bool   // works without a game
+	opens    bool   // may open a game
 }
 
 // asks reports whether a request changes nothing.
@@ -204,7 +203,7 @@ func listHandlers() []handler {
 		{Command: Command{"privacy", room, "See what I store about you, or be forgotten", []Option{
 			{Name: "what", Summary: "What to do", Choices: []Choice{{"Show it to me", "export"}, {"Forget me", "delete"}}},
 			{Name: "confirm", Summary: "yes, if you are sure"},
-		}}, whole: privacy, noGame: true},
+		}}, question: privacy, noGame: true},
 	}
 }
 

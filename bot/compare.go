@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -14,7 +15,7 @@ import (
 
 // compare counts the game under every ruleset and answers with a chart of the rulesets
 // that come to another margin, or of all of them.
-func compare(q *question) Answer {
+func compare(q *question) outbox.Post {
 	dead, err := match.ParsePoints(q.req.Args["dead"], q.match.Setup.W, q.match.Setup.H)
 	if err != nil {
 		return q.refuse(wrong(err))

@@ -145,7 +145,7 @@ func (k *talk) request(who, text string) (bot.Request, error) {
 	r := bot.Request{
 		ID: fmt.Sprintf("chat:%d", k.n), Who: person(who), Where: room, Server: k.server,
 		Command: command, Args: args, Moderator: strings.HasPrefix(who, "mod") || who == "owner", Manager: who == "owner",
-		Lang: k.speaks[who], RoomLang: k.speaks[""],
+		Lang: k.speaks[who], RoomLang: k.speaks[""], Tells: true,
 	}
 	if o := args["opponent"]; o != "" && o != "me" {
 		r.Users = map[string]outbox.User{"opponent": person(o)}
@@ -158,7 +158,7 @@ func person(name string) outbox.User {
 }
 
 // ask lets somebody ask at once, without a look at the time before.
-func (k *talk) ask(t testing.TB, who, text string) bot.Answer {
+func (k *talk) ask(t testing.TB, who, text string) outbox.Post {
 	t.Helper()
 	r, err := k.request(who, text)
 	must(t, err)
@@ -166,7 +166,7 @@ func (k *talk) ask(t testing.TB, who, text string) bot.Answer {
 	if err != nil {
 		t.Fatalf("%s> %s: %v", who, text, err)
 	}
-	return a
+	return a.Own()
 }
 
 func (k *talk) tick(t testing.TB) {
@@ -185,11 +185,11 @@ func (k *talk) posts(t testing.TB) []outbox.Post {
 }
 
 // say lets somebody say something a minute later, and returns what follows.
-func (k *talk) say(t testing.TB, who, text string) (bot.Answer, []outbox.Post) {
+func (k *talk) say(t testing.TB, who, text string) (outbox.Post, []outbox.Post) {
 	t.Helper()
 	k.now = k.now.Add(time.Minute)
 	if _, _, err := bot.Parse(text); err != nil {
-		return bot.Answer{Text: bot.Explain(err, k.speaks[who]), Private: true}, nil
+		return outbox.Post{Text: bot.Explain(err, k.speaks[who]), Private: true}, nil
 	}
 	k.alive(t)
 	k.tick(t)
@@ -476,7 +476,7 @@ func showPost(block func(head, text string), p outbox.Post) {
 func TestThreads(t *testing.T) {
 	k := newTalk(t)
 	under := ""
-	say := func(who, text string) (bot.Answer, []outbox.Post) {
+	say := func(who, text string) (outbox.Post, []outbox.Post) {
 		t.Helper()
 		k.now = k.now.Add(time.Minute)
 		r, err := k.request(who, text)
@@ -486,7 +486,7 @@ func TestThreads(t *testing.T) {
 		}
 		a, err := k.bot.Ask(t.Context(), r)
 		must(t, err)
-		return a, k.posts(t)
+		return a.Own(), k.posts(t)
 	}
 	say("ada", "/new aga 5x5 opponent:me")
 	_, posts := say("ada", "/new button 5x5 opponent:bob")
@@ -588,3 +588,6 @@ func TestConversationsAreInSentences(t *testing.T) {
 		}
 	}
 }
+
+// own returns the post that answers a request.
+func own(a bot.Answer, err error) (outbox.Post, error) { return a.Own(), err }

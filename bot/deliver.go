@@ -9,11 +9,18 @@ import (
 
 // Settle stores that the adapter has shown a post; see [Service].
 func (b *Bot) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
+	if p.Kind == match.Answer { // which is not stored
+		return b.outbox.Owe(ctx, p.Where, owes...)
+	}
 	return b.outbox.Settle(ctx, p, r, owes...)
 }
 
 // Release hands back a post that the adapter could not show; see [Service].
 func (b *Bot) Release(ctx context.Context, p outbox.Post, why error) error {
+	if p.Kind == match.Answer {
+		p.Stored.Reply = p.Reply
+		return b.keep(context.WithoutCancel(ctx), p.ID, p.Stored)
+	}
 	b.outbox.Release(ctx, p, why)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -156,7 +157,7 @@ func readLesson(id, source string) (lesson, error) {
 }
 
 // demo lists the lessons, or shows a step of one.
-func demo(q *question) Answer {
+func demo(q *question) outbox.Post {
 	name := strings.ToLower(strings.TrimSpace(q.req.Args["lesson"]))
 	all := lessons()
 	i := slices.IndexFunc(all, func(l lesson) bool { return l.id == name })

@@ -165,8 +165,8 @@ func (r *running) request(q bot.Request, channel string) bot.Answer {
 	r.Helper()
 	q.Where = match.Room{Platform: "chat", Channel: channel}
 	a, err := r.b.Ask(context.Background(), q)
-	if err != nil || a.Private {
-		r.Fatalf("/%s %v by %s: %s %v", q.Command, q.Args, q.Who.Name, a.Text, err)
+	if err != nil || !a.Public {
+		r.Fatalf("/%s %v by %s: %s %v", q.Command, q.Args, q.Who.Name, a.Own().Text, err)
 	}
 	return a
 }

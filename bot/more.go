@@ -1,9 +1,12 @@
 package bot
 
-import "github.com/halfpoint-go/halfpoint/bot/match"
+import (
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+)
 
 // more answers with the rarer things that the person may do now in the game.
-func more(q *question) Answer {
+func more(q *question) outbox.Post {
 	in := &task{req: q.req, localizer: q.localizer, Input: match.Input{By: q.by, Match: q.match, Now: q.b.now().UTC()}}
 	if err := q.b.prepare(q.ctx, in); err != nil {
 		return q.failed(err)

@@ -19,40 +19,36 @@ import (
 // table, in what people type in the local room and what earlier releases stored of it, and
 // in what is to be done for somebody who is being forgotten.
 
-// privacy shows a person their stored data, or deletes it.
-func privacy(ctx context.Context, b *Bot, s localizer, r Request) (Answer, error) {
-	switch what := strings.ToLower(strings.TrimSpace(r.Args["what"])); {
+// privacy shows a person their stored data, or asks whether to delete it.
+func privacy(q *question) outbox.Post {
+	l := q.localizer
+	switch what := strings.ToLower(strings.TrimSpace(q.req.Args["what"])); {
 	case what == "export":
-		file, err := b.known(ctx, s.mine, r.Who, s.by)
+		file, err := q.b.known(q.ctx, q.lang, q.req.Who, q.by)
 		if err != nil {
-			return Answer{}, err
+			return q.failed(err)
 		}
-		a := s.tell(say("privacy.export"))
+		a := l.tell(say("privacy.export"))
 		a.File = file
-		return a, nil
-	case r.Forgets():
-		if err := b.forget(ctx, r, s.by); err != nil {
-			return Answer{}, err
-		}
-		return s.tell(say("privacy.deleted")), nil
+		return a
 	case what == "delete":
-		ms, err := b.store.Matches(ctx, Query{Player: s.by, States: []match.State{match.Open, match.Going}, Limit: maxKnown})
+		ms, err := q.b.store.Matches(q.ctx, Query{Player: q.by, States: []match.State{match.Open, match.Going}, Limit: maxKnown})
 		if err != nil {
-			return Answer{}, err
+			return q.failed(err)
 		}
 		sure := say("privacy.sure", len(ms))
 		if len(ms) == 0 {
 			sure = say("privacy.certain")
 		}
-		a := s.tell(sure)
-		a.Controls = []match.Control{{Label: s.mine.Say(say("privacy.button")), Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}}
-		return a, nil
-	case what == "" && r.Who.Platform == LogPlatform:
-		return s.tell(say("privacy"), say("privacy.room")), nil
+		a := l.tell(sure)
+		a.Controls = []match.Control{{Label: q.lang.Say(say("privacy.button")), Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}}
+		return a
+	case what == "" && q.req.Who.Platform == LogPlatform:
+		return l.tell(say("privacy"), say("privacy.room"))
 	case what == "":
-		return s.tell(say("privacy")), nil
+		return l.tell(say("privacy"))
 	default:
-		return s.refuse(say("privacy.what", shortened(what))), nil
+		return l.refuse(say("privacy.what", shortened(what)))
 	}
 }
 

@@ -37,21 +37,60 @@ type question struct {
 	own       match.Preferences // of the person who asked, for pictures that they alone see
 }
 
-// question answers a request that changes nothing. It returns ErrConflict if a game must
-// be loaded again.
+// question answers a request that changes nothing, or stores it for the outbox, which has
+// it answered when it delivers the answer. It returns ErrConflict if a game must be loaded
+// again.
 func (b *Bot) question(ctx context.Context, r Request, h handler, s localizer) (Answer, error) {
-	if _, err := b.rooms.Present(ctx); err != nil {
-		return Answer{}, err
+	var p outbox.Post
+	var err error
+	if r.told() {
+		p, err = b.answer(ctx, r, h, s)
+	} else {
+		p, err = b.unanswered(ctx, r, h, s)
 	}
-	m, _, refusal, err := b.choose(ctx, r, h, s.by)
 	if err != nil {
 		return Answer{}, err
 	}
+	return b.give(ctx, r, s, p)
+}
+
+// unanswered returns a question as it is stored, or why it cannot be answered.
+func (b *Bot) unanswered(ctx context.Context, r Request, h handler, s localizer) (outbox.Post, error) {
+	m, _, refusal, err := b.choose(ctx, r, h, s.by)
+	switch {
+	case err != nil:
+		return outbox.Post{}, err
+	case refusal != nil:
+		return b.reply(ctx, s, *refusal)
+	}
+	p := outbox.Post{Private: !r.shared()}
+	p.Stored.Question = r.question(m)
+	return p, nil
+}
+
+// question returns what is stored of a question about a match.
+func (r Request) question(m match.Match) *match.Question {
+	args := maps.Clone(r.Args)
+	if m.Number > 0 {
+		args[gameOption.Name] = strconv.Itoa(m.Number)
+	}
+	return &match.Question{Command: r.Command, Args: args, Moderator: r.Moderator && len(r.Except) == 0}
+}
+
+// answer answers a question. It returns ErrConflict if a game must be loaded again.
+func (b *Bot) answer(ctx context.Context, r Request, h handler, s localizer) (p outbox.Post, err error) {
+	if _, err := b.rooms.Present(ctx); err != nil {
+		return p, err
+	}
+	m, _, refusal, err := b.choose(ctx, r, h, s.by)
+	if err != nil {
+		return p, err
+	}
 	if refusal != nil {
-		return b.reply(ctx, *refusal, s)
+		return b.reply(ctx, s, *refusal)
 	}
 	if err := b.creditFirst(ctx, &task{Input: match.Input{Match: m}}); err != nil {
-		return Answer{}, err
+		return p, err
 	}
 	q := &question{ctx: ctx, b: b, req: r, by: s.by, match: m, now: b.now().UTC(), lang: s.room, localizer: s}
 	if !q.shared() {
@@ -60,6 +99,7 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, s localizer) (
 			q.now = q.now.In(zone)
 		}
 	}
+	defer func() { p.Stored = match.OutboxPost{Question: r.question(m)} }()
 	if m.ID != "" {
 		if q.pos, err = b.position(ctx, m, m.Seq); err == nil {
 			q.who, err = b.rooms.People(ctx, concerned(m, q.pos)...)
@@ -71,18 +111,18 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, s localizer) (
 			return q.refuse(say("game.deleted", q.number())), nil
 		}
 	}
-	a := h.question(q)
+	p = h.question(q)
 	switch {
-	case a.Private:
-		if drawing := q.req.Args["diagram"]; !a.Refused && slices.Contains(arguments, h.Name) && len(drawing) <= maxShared && utf8.ValidString(drawing) {
-			a.Controls = append(a.Controls, q.share())
+	case p.Private:
+		if drawing := q.req.Args["diagram"]; !p.Refused && slices.Contains(arguments, h.Name) && len(drawing) <= maxShared && utf8.ValidString(drawing) {
+			p.Controls = append(p.Controls, q.share())
 		}
-	case !a.Empty():
-		if a.Text, err = q.credited(a.Text); err != nil {
+	case !p.Empty():
+		if p.Text, err = q.credited(p.Text); err != nil {
 			return q.failed(err), nil
 		}
 	}
-	return a, nil
+	return p, nil
 }
 
 // arguments lists the questions whose answers people show each other: their private
@@ -113,21 +153,21 @@ func (q *question) credited(answer string) (string, error) {
 }
 
 // failed logs an error, and returns the answer that something went wrong.
-func (q *question) failed(err error) Answer {
+func (q *question) failed(err error) outbox.Post {
 	q.b.log.Error("request failed", "request", q.req.ID, "command", q.req.Command, "error", err)
 	return q.refuse(say("failed", q.req.ID))
 }
 
 // answer words an answer for the person who asked, or for all if they want.
-func (q *question) answer(texts ...Text) Answer {
-	return Answer{Text: word(q.lang, texts, q.who, q.match.Number), Private: !q.shared(), Lang: q.lang.Tag}
+func (q *question) answer(texts ...Text) outbox.Post {
+	return outbox.Post{Text: word(q.lang, texts, q.who, q.match.Number), Private: !q.shared(), Lang: q.lang.Tag}
 }
 
 // refuse returns the answer that says what is wrong.
-func (q *question) refuse(t Text) Answer { return q.localizer.refuse(t) }
+func (q *question) refuse(t Text) outbox.Post { return q.localizer.refuse(t) }
 
 // pictured returns an answer with the picture of a game.
-func (q *question) pictured(m match.Match, p *match.Position, texts []Text) Answer {
+func (q *question) pictured(m match.Match, p *match.Position, texts []Text) outbox.Post {
 	scene, err := q.b.scene(q.ctx, m, p, q.lang, q.look())
 	if err != nil {
 		return q.failed(err)
@@ -139,9 +179,11 @@ func (q *question) pictured(m match.Match, p *match.Position, texts []Text) Answ
 
 // shared reports whether the answer is for everybody: if the person asked for that, or,
 // for a position to show, if they did not refuse it.
-func (q *question) shared() bool {
-	share := q.req.Args["share"]
-	return share == "yes" || q.req.Command == "show" && share == ""
+func (q *question) shared() bool { return q.req.shared() }
+
+func (r Request) shared() bool {
+	share := r.Args[shareOption.Name]
+	return share == "yes" || r.Command == "show" && share == ""
 }
 
 func (q *question) number() string { return strconv.Itoa(q.match.Number) }
@@ -158,7 +200,7 @@ func seatName(l *text.Language, p match.PersonID, who map[match.PersonID]outbox.
 }
 
 // score shows the present count, or explains it.
-func score(q *question) Answer {
+func score(q *question) outbox.Post {
 	var out []Text
 	if theory := q.req.Args["theory"] == "yes"; theory || q.req.Args["why"] == "yes" {
 		out = append(out, why(q.pos.Final(), theory)...)
@@ -319,7 +361,7 @@ func ended(result string) any {
 	return result
 }
 
-func recite(q *question) Answer {
+func recite(q *question) outbox.Post {
 	name := strings.TrimSpace(q.req.Args["name"])
 	if name != "" {
 		r, err := q.b.rulesets.Find(name)
@@ -363,7 +405,7 @@ func recite(q *question) Answer {
 
 // board shows the game as it is, or as it was after a turn, with buttons for the turns
 // before and after it.
-func board(q *question) Answer {
+func board(q *question) outbox.Post {
 	turns := q.pos.Game.Turns()
 	n, err := match.Number(q.req.Args, "move", turns)
 	if err != nil {
@@ -395,7 +437,7 @@ func board(q *question) Answer {
 
 // beyond refuses to show a turn that the game does not have. The number may be meant as
 // that of a game, because that used to be the first option.
-func (q *question) beyond(n, turns int) Answer {
+func (q *question) beyond(n, turns int) outbox.Post {
 	a := q.refuse(say("review.range", q.number(), strconv.Itoa(turns)))
 	other, found, err := q.b.last(q.ctx, Query{Where: q.req.Where.WithoutThread(), Number: n})
 	switch {
@@ -421,7 +463,7 @@ const (
 )
 
 // replay returns the game, or some of it, as an animation.
-func replay(q *question) Answer {
+func replay(q *question) outbox.Post {
 	g := q.pos.Game
 	first, err := match.Number(q.req.Args, "from", 0)
 	last, errLast := match.Number(q.req.Args, "to", g.Turns())
@@ -446,7 +488,7 @@ func replay(q *question) Answer {
 	return a
 }
 
-func record(q *question) Answer {
+func record(q *question) outbox.Post {
 	file, err := recordFile(q.match, q.pos, q.who)
 	if err != nil {
 		return q.failed(err)
@@ -528,7 +570,7 @@ func (q *question) seatOf(m match.Match, c rules.Color, who map[match.PersonID]o
 	return seatName(q.lang, p, who)
 }
 
-func games(q *question) Answer {
+func games(q *question) outbox.Post {
 	query := Query{Where: q.req.Where.WithoutThread(),
 		States: []match.State{match.Open, match.Going, match.Ended, match.Cancelled}, Limit: 20}
 	mine := strings.EqualFold(q.req.Args["whose"], "mine")
@@ -583,7 +625,7 @@ func games(q *question) Answer {
 
 // help lists the everyday commands and the groups of the others, or explains a group or
 // a command.
-func help(q *question) Answer {
+func help(q *question) outbox.Post {
 	want := strings.TrimLeft(strings.ToLower(strings.TrimSpace(q.req.Args["command"])), "/!")
 	commands := CommandsIn(q.lang.Tag)
 	list := func(group string) (out []Text) {
@@ -625,7 +667,7 @@ func help(q *question) Answer {
 }
 
 // show draws a position for everybody, or for the person who asked alone.
-func show(q *question) Answer {
+func show(q *question) outbox.Post {
 	g, guessed, err := match.Diagram(q.b.rulesets, q.req.Args, &rules.TrompTaylor)
 	if err != nil {
 		return q.refuse(wrong(err))

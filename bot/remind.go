@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -59,7 +60,7 @@ func timeLeft(m match.Match, r clock.Reading) Text {
 }
 
 // clocks answers with the clocks of a game.
-func clocks(q *question) Answer {
+func clocks(q *question) outbox.Post {
 	m, now := q.match, q.now
 	control := say("clock.control", q.number(), m.Clock.Text())
 	if m.Clock.Kind == clock.None || m.State != match.Going {

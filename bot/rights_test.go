@@ -108,7 +108,7 @@ func (b *bench) request(channel string, role rune, text string) bot.Request {
 
 func (b *bench) asks(r bot.Request) string {
 	b.Helper()
-	a, err := b.bot.Ask(b.Context(), r)
+	a, err := own(b.bot.Ask(b.Context(), r))
 	must(b, err)
 	return a.Text
 }

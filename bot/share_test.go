@@ -8,15 +8,16 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // press lets somebody press a button.
-func (k *talk) press(t testing.TB, who string, c match.Control) bot.Answer {
+func (k *talk) press(t testing.TB, who string, c match.Control) outbox.Post {
 	t.Helper()
 	r, err := k.request(who, "/help")
 	must(t, err)
 	r.Command, r.Args = c.Command, c.Args
-	a, err := k.bot.Ask(t.Context(), r)
+	a, err := own(k.bot.Ask(t.Context(), r))
 	must(t, err)
 	return a
 }
@@ -73,7 +74,7 @@ func TestShare(t *testing.T) {
 				share = &c
 			}
 		}
-		if !private.Private || share == nil || len(private.Unshared().Controls) != len(private.Controls)-1 {
+		if !private.Private || share == nil || len(bot.Unshared(private).Controls) != len(private.Controls)-1 {
 			t.Fatalf("%s: %+v", question, private)
 		}
 		first := k.press(t, "eve", *share)
@@ -85,8 +86,8 @@ func TestShare(t *testing.T) {
 		}
 	}
 	k.lines(t, "ada> /new aga 3x3 opponent:me")
-	if a := k.ask(t, "eve", "/score share:yes"); len(a.Controls) != 2 || len(a.Unshared().Controls) != 2 {
-		t.Errorf("which game is to be shared can be chosen from %+v", a.Unshared().Controls)
+	if a := k.ask(t, "eve", "/score share:yes"); len(a.Controls) != 2 || len(bot.Unshared(a).Controls) != 2 {
+		t.Errorf("which game is to be shared can be chosen from %+v", bot.Unshared(a).Controls)
 	}
 	for _, question := range []string{"/score game:9", "/board 99", "/rules nonsense", "/help", "/games"} {
 		if a := k.ask(t, "eve", question); strings.Contains(fmt.Sprint(a.Controls), "share:yes") {

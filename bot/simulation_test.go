@@ -114,14 +114,14 @@ func (w *world) typed(who, text string) bot.Request {
 		w.t.Fatal(err)
 	}
 	w.asks++
-	return bot.Request{ID: fmt.Sprintf("chat:%d", w.asks), Who: person(who), Command: command, Args: args,
+	return bot.Request{ID: fmt.Sprintf("chat:%d", w.asks), Who: person(who), Command: command, Args: args, Tells: true,
 		Where: match.Room{Platform: "chat", Channel: "club"}}
 }
 
 // ask asks until there is an answer, and holds the bot to the first.
 func (w *world) ask(r bot.Request) {
 	for try := 0; ; try++ {
-		a, err := w.bot.Ask(w.t.Context(), r)
+		a, err := own(w.bot.Ask(w.t.Context(), r))
 		if errors.Is(err, errLost) && try < 50 {
 			continue // the platform asks again
 		}

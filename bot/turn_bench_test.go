@@ -65,7 +65,7 @@ func BenchmarkTurn(b *testing.B) {
 					r, err := k.request("ada", "/place "+at)
 					must(b, err)
 					begun := cpu(b)
-					a, err := k.bot.Ask(b.Context(), r)
+					a, err := own(k.bot.Ask(b.Context(), r))
 					if err == nil {
 						err = k.bot.Flush(b.Context(), k.channel)
 					}

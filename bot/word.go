@@ -19,6 +19,9 @@ import (
 
 // worded puts names, words and the picture into a post.
 func (b *Bot) worded(ctx context.Context, o outbox.Pending) (outbox.Post, error) {
+	if o.Kind == match.Answer {
+		return b.wordedAnswer(ctx, o)
+	}
 	p := outbox.Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Stored: o.OutboxPost}
 	room, l, err := b.postLang(ctx, o)
 	if err != nil {

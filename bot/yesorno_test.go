@@ -30,7 +30,7 @@ func TestNeitherYesNorNo(t *testing.T) {
 			r, err := k.request("ada", "/help")
 			must(t, err)
 			r.Command, r.Args = c.Name, maps.Clone(args)
-			a, err := k.bot.Ask(t.Context(), r)
+			a, err := own(k.bot.Ask(t.Context(), r))
 			must(t, err)
 			if !a.Refused || !a.Private || !strings.Contains(a.Text, o.Name) || !strings.Contains(a.Text, "“maybe”") || len(k.posts(t)) != 0 {
 				t.Errorf("/%s %s:maybe: %q", c.Name, o.Name, a.Text)
@@ -48,7 +48,7 @@ func TestNeitherYesNorNo(t *testing.T) {
 		r, err := k.request("ada", "/score")
 		must(t, err)
 		r.Args = map[string]string{"share": yes}
-		if a, err := k.bot.Ask(t.Context(), r); err != nil || a.Private {
+		if a, err := own(k.bot.Ask(t.Context(), r)); err != nil || a.Private {
 			t.Errorf("share:%s is not shared: %v %v", yes, a, err)
 		}
 	}

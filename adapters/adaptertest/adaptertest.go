@@ -128,7 +128,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 		}
 	})
 	with("a private answer is for one", func(t *testing.T, d *fakeService, p Platform) {
-		d.answer = bot.Answer{Text: "only for your eyes", Private: true}
+		d.answer = outbox.Post{Text: "only for your eyes", Private: true}
 		p.Says("black", "/score")
 		if !strings.Contains(p.Sees("black"), "only for your eyes") {
 			t.Errorf("black sees %q", p.Sees("black"))
@@ -139,7 +139,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 	})
 	with("a private answer can be shared, where others do not see it anyway", func(t *testing.T, d *fakeService, p Platform) {
 		const label = "Share with everyone"
-		d.answer = bot.Answer{Text: "only for your eyes", Private: true, Controls: []match.Control{
+		d.answer = outbox.Post{Text: "only for your eyes", Private: true, Controls: []match.Control{
 			{Label: label, Command: "score", Args: map[string]string{"game": "1", "share": "yes"}}}}
 		p.Says("black", "/score")
 		hidden := !p.OneScreen() && !strings.Contains(p.Sees("white"), "only for your eyes")
@@ -149,7 +149,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 		}
 	})
 	with("a public answer is for all", func(t *testing.T, d *fakeService, p Platform) {
-		d.answer = bot.Answer{Text: "for everybody"}
+		d.answer = outbox.Post{Text: "for everybody"}
 		p.Says("black", "/score")
 		for _, who := range []string{"black", "white"} {
 			if !strings.Contains(p.Sees(who), "for everybody") {
@@ -158,7 +158,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 		}
 	})
 	with("a chart is shown, and told", func(t *testing.T, d *fakeService, p Platform) {
-		d.answer = bot.Answer{Text: "the same game", Chart: &render.Chart{Title: "By other rules", Rows: []render.ChartRow{
+		d.answer = outbox.Post{Text: "the same game", Chart: &render.Chart{Title: "By other rules", Rows: []render.ChartRow{
 			{Title: "AGA", Label: "this game", Bar: true, Margin: 10, Value: "Black +5", Why: "as on the board"},
 			{Title: "Area rules I", Bar: true, Margin: -4, Value: "White +2", Flip: "White wins"}}}}
 		p.Says("black", "/compare")
@@ -201,7 +201,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 		}
 	})
 	with("the asker shows its posts, in order and once", func(t *testing.T, d *fakeService, p Platform) {
-		d.answer.Posts = posts(t, p.Room(), 2)
+		d.posts = posts(t, p.Room(), 2)
 		p.Says("black", "/place D4")
 		if !d.last(t).Shows {
 			return // it leaves them to Deliver
@@ -221,7 +221,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 		if !ok {
 			return
 		}
-		d.answer.Posts = posts(t, p.Room(), 2)
+		d.posts = posts(t, p.Room(), 2)
 		faulty.Fails(true)
 		p.Says("black", "/place D4")
 		faulty.Fails(false)
@@ -230,7 +230,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 		}
 	})
 	with("instants and rooms are written out", func(t *testing.T, d *fakeService, p Platform) {
-		d.answer = bot.Answer{Text: "Black has " + marked + " left.", Private: true}
+		d.answer = outbox.Post{Text: "Black has " + marked + " left.", Private: true}
 		p.Says("black", "/clock")
 		d.answer.Private = false
 		p.Says("white", "/clock")
@@ -297,7 +297,8 @@ const marked = "\x031795528800000\x04Tue 24 Nov 14:00 UTC\x05 in \x03web\x06loca
 type fakeService struct {
 	mu                sync.Mutex
 	asked             []bot.Request
-	answer            bot.Answer
+	answer            outbox.Post
+	posts             []outbox.Post
 	settled, released []string // ids of posts
 }
 
@@ -306,11 +307,15 @@ func (d *fakeService) Ask(_ context.Context, r bot.Request) (bot.Answer, error) 
 	defer d.mu.Unlock()
 	again := slices.ContainsFunc(d.asked, func(o bot.Request) bool { return o.ID == r.ID })
 	d.asked = append(d.asked, r)
-	a := d.answer
-	if !r.Shows || again {
-		a.Posts = nil
+	a := bot.Answer{Public: !d.answer.Private}
+	if r.Shows && !again {
+		a.Posts = slices.Clone(d.posts)
 	}
-	a.Posts = slices.Clone(a.Posts)
+	if own := d.answer; r.Shows || r.Tells {
+		if own.ID, own.Kind, own.Where, own.Asker = r.ID+":answer", match.Answer, r.Where, r.Who; !own.Empty() {
+			a.Posts = append(a.Posts, own)
+		}
+	}
 	for i := range a.Posts {
 		a.Posts[i].Reply = r.Reply
 	}
@@ -327,10 +332,14 @@ func (d *fakeService) Here(context.Context, bot.Request) (string, bool, error) {
 	return "", false, nil
 }
 
+func (d *fakeService) Tell(context.Context, bot.Request, bot.Text) error { return nil }
+
 func (d *fakeService) Settle(_ context.Context, p outbox.Post, _ outbox.Receipt, _ ...outbox.Owes) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.settled = append(d.settled, p.ID)
+	if p.Kind != match.Answer {
+		d.settled = append(d.settled, p.ID)
+	}
 	return nil
 }
 

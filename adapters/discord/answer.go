@@ -219,7 +219,7 @@ func (a *Adapter) handle(ctx context.Context, x *pendingInteraction) {
 	// Each game is shown beside the others, however slow one is.
 	key := x.in.ID
 	if len(answer.Posts) > 0 {
-		key = string(answer.Posts[0].Game)
+		key = cmp.Or(string(answer.Posts[0].Game), key)
 	}
 	if err := a.answers.Go(key, func() { a.guarded(x, func() { a.showAnswer(ctx, x, r, answer) }) }); err != nil {
 		a.replyEphemeral(ctx, x, wordBusy)
@@ -275,6 +275,9 @@ func (a *Adapter) requested(ctx context.Context, x *pendingInteraction) (r bot.R
 func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.Request, answer bot.Answer) {
 	defer x.begin()
 	for k, p := range answer.Posts {
+		if p.Kind == match.Answer {
+			continue
+		}
 		receipt, owes, err := a.show(ctx, p, x)
 		if errors.Is(err, outbox.ErrTooLarge) && p.Scene != nil {
 			p.Scene = nil // the words say it too
@@ -290,8 +293,8 @@ func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.R
 		}
 	}
 	switch {
-	case !answer.Empty():
-		a.tell(ctx, x, r, answer)
+	case !answer.Own().Empty():
+		a.tell(ctx, x, r, answer.Own())
 	case x.pressed():
 		a.dismiss(ctx, x)
 	default: // the outbox shows it, or has before
@@ -591,7 +594,7 @@ func isAmbiguous(err error) bool {
 
 // tell tells the answer to a request. Where its files take too long or do not get
 // through the words come first.
-func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request, answer bot.Answer) {
+func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request, answer outbox.Post) {
 	in := x.in
 	shown, name := answer.Picture()
 	c := content{text: a.written(answer.Text), lang: answer.Lang, picture: shown, name: name, file: answer.File, controls: answer.Controls, menu: answer.Menu,

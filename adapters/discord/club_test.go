@@ -282,12 +282,12 @@ func (p *plug) pull() {
 // told. Tests may change the other fields while nobody asks.
 type recorder struct {
 	bot.Service
-	gate    chan bool                    // requests wait for a value from it; nil: they do not
-	answers func(bot.Request) bot.Answer // instead of the service; may be nil
-	muses   time.Duration                // before it suggests anything
-	full    bool                         // it stores no decorations
-	broken  bool                         // requests fail
-	posts   func(outbox.Post)            // told of each post before it is shown; may be nil
+	gate    chan bool                     // requests wait for a value from it; nil: they do not
+	answers func(bot.Request) outbox.Post // instead of the service; may be nil
+	muses   time.Duration                 // before it suggests anything
+	full    bool                          // it stores no decorations
+	broken  bool                          // requests fail
+	posts   func(outbox.Post)             // told of each post before it is shown; may be nil
 
 	shown func(outbox.Post, outbox.Receipt) // told of each before that is stored; may be nil
 
@@ -311,7 +311,9 @@ func (d *recorder) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 		<-d.gate
 	}
 	if d.answers != nil {
-		return d.answers(r), nil
+		p := d.answers(r)
+		p.Kind, p.Asker = match.Answer, r.Who
+		return bot.Answer{Posts: []outbox.Post{p}}, nil
 	}
 	if d.broken {
 		return bot.Answer{}, errors.New("the disk is full")

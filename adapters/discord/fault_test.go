@@ -534,7 +534,7 @@ func TestStale(t *testing.T) {
 // A panic is one person's trouble.
 func TestPanic(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
-		c.recorder.answers = func(bot.Request) bot.Answer { panic("poison") }
+		c.recorder.answers = func(bot.Request) outbox.Post { panic("poison") }
 		if m := c.ok(c.alice.Slash(c.room, "go help")); m.To != "Alice" || m.Content != wordFailed {
 			t.Errorf("%q to %q", m.Content, m.To)
 		}

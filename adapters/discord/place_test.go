@@ -616,7 +616,7 @@ func TestModerators(t *testing.T) {
 func TestLongAnswer(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		text := strings.TrimSpace(strings.Repeat("a line of forty characters and no more.\n", 120))
-		c.recorder.answers = func(bot.Request) bot.Answer { return bot.Answer{Text: text, Private: true} }
+		c.recorder.answers = func(bot.Request) outbox.Post { return outbox.Post{Text: text, Private: true} }
 		i := c.alice.Slash(c.room, "go help")
 		all := []string{c.ok(i).Content}
 		for _, m := range i.FollowUps() {

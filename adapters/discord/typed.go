@@ -129,7 +129,7 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 			return
 		}
 	}
-	answer := bot.Answer{Private: true}
+	answer := outbox.Post{Private: true}
 	if m.mentions {
 		var step, here bool
 		var problem error
@@ -172,7 +172,9 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 			break
 		}
 		err = tried(ctx, func() (err error) {
-			answer, err = a.service.Ask(ctx, r)
+			r.Tells = true
+			got, err := a.service.Ask(ctx, r)
+			answer = got.Own()
 			return err
 		})
 	case intake.TooMuch:
@@ -185,24 +187,24 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 		answer = a.trouble(ctx, r, wordFailed)
 	}
 	if !answer.Empty() {
-		a.replyTo(ctx, m, answer.Unshared())
+		a.replyTo(ctx, m, bot.Unshared(answer))
 	}
 }
 
 // trouble returns the answer of the adapter's own to a request that was not asked, or not
 // answered, in the language of the place. It is empty while the last such reply to the
 // person stands, so that a burst of messages gets one.
-func (a *Adapter) trouble(ctx context.Context, r bot.Request, english string) bot.Answer {
+func (a *Adapter) trouble(ctx context.Context, r bot.Request, english string) outbox.Post {
 	key, now := r.Who.ID+" "+english, time.Now()
 	if until, ok := a.warned.Get(key); ok && now.Before(until) {
-		return bot.Answer{}
+		return outbox.Post{}
 	}
 	a.warned.Add(key, now.Add(repliesFor))
 	lang, _, err := a.service.Here(ctx, r)
 	if err != nil {
 		a.log.Debug("language of a reply not found", "request", r.ID, "error", err)
 	}
-	return bot.Answer{Text: bot.Translated(lang, english), Lang: lang, Private: true}
+	return outbox.Post{Text: bot.Translated(lang, english), Lang: lang, Private: true}
 }
 
 // advice says what to do instead to somebody who has mentioned the bot with something
@@ -247,7 +249,7 @@ const repliesFor = time.Minute
 // person alone but as an answer to an interaction. What is for one person is therefore
 // deleted again, and in a server it has no buttons: the opponent could press "Resign". The
 // text names the command.
-func (a *Adapter) replyTo(ctx context.Context, m message, answer bot.Answer) {
+func (a *Adapter) replyTo(ctx context.Context, m message, answer outbox.Post) {
 	if answer.Private && m.Guild != "" {
 		answer.Controls = nil
 	}

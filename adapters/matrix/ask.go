@@ -652,15 +652,16 @@ func (a *Adapter) request(ctx context.Context, dev *device.Device, e *event.Even
 
 // ask asks, and gives what became of the event and the answer. The homeserver may
 // have been found to be away since the event had its turn: then it waits, too.
-func (a *Adapter) ask(ctx context.Context, service bot.Service, e *event.Event, r bot.Request) (state string, answer bot.Answer, err error) {
+func (a *Adapter) ask(ctx context.Context, service bot.Service, e *event.Event, r bot.Request) (state string, answer outbox.Post, err error) {
 	if a.out.Load() {
 		return "", answer, errLater{time.Second}
 	}
-	answer, err = service.Ask(ctx, r)
+	r.Tells = true
+	got, err := service.Ask(ctx, r)
 	if err != nil {
 		return "", answer, fmt.Errorf("handle request: %w", err)
 	}
-	if answer.Private {
+	if answer = got.Own(); !got.Public {
 		return refused, answer, nil // or a question: either may be put better
 	}
 	a.seen(e)
@@ -669,7 +670,7 @@ func (a *Adapter) ask(ctx context.Context, service bot.Service, e *event.Event, 
 
 // answer tells an answer, if there is anything to tell: often the board says it
 // all.
-func (a *Adapter) answer(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, answer bot.Answer) error {
+func (a *Adapter) answer(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, answer outbox.Post) error {
 	if answer.Empty() {
 		return nil
 	}

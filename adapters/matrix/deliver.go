@@ -564,7 +564,7 @@ func botError(err error) error {
 
 // personal reports whether an answer is for the eyes of one person alone: what is
 // kept of them, which is JSON. Other files are of games, which all can see.
-func personal(answer bot.Answer) bool {
+func personal(answer outbox.Post) bool {
 	return answer.Private && answer.File != nil && answer.File.Type == "application/json"
 }
 
@@ -580,11 +580,11 @@ func replaced(e *event.Event) id.EventID {
 
 // tell tells an answer where it was asked, as a reply; what is personal goes to
 // the person directly.
-func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, answer bot.Answer) error {
+func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, answer outbox.Post) error {
 	if err := a.closedTo(e.RoomID, event.EventMessage); err != nil {
 		return a.answerFailed(e, err)
 	}
-	answer = answer.Unshared() // all in the room can read it
+	answer = bot.Unshared(answer) // all in the room can read it
 	at, key, again := e.RoomID, "answer "+e.ID.String(), a.hasFailed(e.ID)
 	picture, name := answer.Picture()
 	c := content{Content: message.Content{Text: answer.Text, Controls: answer.Controls, Typed: answer.Menu != "", Lang: answer.Lang, Chart: answer.Chart != nil, Unfold: answer.Letters},

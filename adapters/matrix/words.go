@@ -54,7 +54,7 @@ func (a *Adapter) tellOwn(ctx context.Context, dev *device.Device, e *event.Even
 	if err != nil {
 		return err
 	}
-	return a.tell(ctx, dev, e, root, bot.Answer{Text: word(lang), Private: true, Lang: lang})
+	return a.tell(ctx, dev, e, root, outbox.Post{Text: word(lang), Private: true, Lang: lang})
 }
 
 // translated words a text of the adapter.

@@ -175,14 +175,10 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 	if err != nil {
 		return err
 	}
-	if a.Refused {
-		t.refuse()
-	}
-	if a.Moderators {
-		a.Text = bot.Translated(t.Lang, wordNoModerators)
-	}
-	t.answer(seat, a)
 	for _, p := range a.Posts {
+		if p.Refused {
+			t.refuse()
+		}
 		receipt, _, err := t.Deliver(ctx, p)
 		if err != nil {
 			return errors.Join(err, service.Release(ctx, p, err))
@@ -194,12 +190,13 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 	return nil
 }
 
-func (t *Terminal) answer(seat string, a bot.Answer) {
-	if a.Text == "" && a.Scene == nil && a.Chart == nil {
-		return
+// answer writes an answer.
+func (t *Terminal) answer(a outbox.Post) {
+	if a.Moderators {
+		a.Text = bot.Translated(t.Lang, wordNoModerators)
 	}
 	if a.Private {
-		t.print("(to %s alone) ", seat)
+		t.print("(to %s alone) ", strings.TrimPrefix(a.Asker.ID, "seat:"))
 	}
 	switch {
 	case a.Scene != nil:
@@ -212,7 +209,7 @@ func (t *Terminal) answer(seat string, a bot.Answer) {
 	default:
 		t.print("%s\n", bot.Fill(a.Text, bot.Format{}))
 	}
-	for _, c := range a.Unshared().Controls { // everybody looks at the same screen
+	for _, c := range bot.Unshared(a).Controls { // everybody looks at the same screen
 		line := "/" + c.Command
 		for _, k := range slices.Sorted(maps.Keys(c.Args)) {
 			if k != "seq" {
@@ -231,6 +228,10 @@ func (t *Terminal) answer(seat string, a bot.Answer) {
 
 // Deliver writes a post.
 func (t *Terminal) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+	if p.Kind == match.Answer {
+		t.answer(p)
+		return "", nil, nil
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.shown[p.ID] || p.Kind == match.Remove { // a terminal cannot remove text

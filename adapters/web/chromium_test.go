@@ -781,11 +781,11 @@ func TestRestartInChromium(t *testing.T) {
 	tier.Change(t)
 	l := newLog(t)
 	tries := 0
-	d := fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+	d := fakeService{ask: func(_ context.Context, r bot.Request) (outbox.Post, error) {
 		if tries++; tries == 1 {
-			return bot.Answer{}, errors.New("not now")
+			return outbox.Post{}, errors.New("not now")
 		}
-		return bot.Answer{Text: r.ID}, nil
+		return outbox.Post{Text: r.ID}, nil
 	}}
 	browser := chromium(t)
 	url, stop := openTCP(t, newRoom(l), d)

@@ -14,7 +14,7 @@ import (
 
 // private returns a service whose answers are all private.
 func private(asked *[]bot.Request) fakeService {
-	return answering(bot.Answer{Text: "done", Private: true}, asked)
+	return answering(outbox.Post{Text: "done", Private: true}, asked)
 }
 
 func browserNamed(name string) *http.Cookie { return &http.Cookie{Name: browserCookie, Value: name} }

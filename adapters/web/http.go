@@ -475,14 +475,15 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	if line.Text != "" {
 		req.Typed = &line
 	}
-	var got bot.Answer
+	var all bot.Answer
 	err = s.work(ctx, req.Command, func() error {
-		got, err = s.service.Ask(ctx, req)
+		all, err = s.service.Ask(ctx, req)
 		return err
 	})
 	if err != nil {
 		return answer{}, err
 	}
+	got := all.Own()
 	if got.Moderators {
 		got.Text = bot.Translated(lang(), wordModerator, got.Text)
 	}
@@ -507,13 +508,13 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 		var m message
 		m, err = s.show(ctx, answered)
 		a = answer{Private: true, Message: &m}
-	case line.Text != "" && !got.Logged:
+	case line.Text != "" && !all.Logged:
 		err = sayLine()
 	}
 	if err == nil && !got.Private && !got.Empty() {
 		_, err = s.say(ctx, answered)
 	}
-	s.showPosts(ctx, got.Posts, err)
+	s.showPosts(ctx, all.Posts, err)
 	if req.Command == "settings" || req.Command == "privacy" {
 		a.Lang = pageLanguage(lang())
 	}
@@ -561,6 +562,9 @@ func (s *server) hint(lang string, who outbox.User, text, why string) answer {
 func (s *server) showPosts(ctx context.Context, posts []outbox.Post, err error) {
 	defer s.wakePublisher() // for what was typed, too
 	for _, p := range posts {
+		if p.Kind == match.Answer {
+			continue
+		}
 		if err == nil {
 			m := s.line(p)
 			s.grow(m)

@@ -245,7 +245,7 @@ func TestBadSubmissions(t *testing.T) {
 func TestRecords(t *testing.T) {
 	l := newLog(t)
 	var asked []bot.Request
-	url := open(t, newRoom(l), answering(bot.Answer{}, &asked))
+	url := open(t, newRoom(l), answering(outbox.Post{}, &asked))
 	short, long := "(;C[\xe4])", "(;SZ[9]C[\n"+strings.Repeat("\n", match.MaxDiagram-20)+"])"
 	n := 0
 	for _, c := range []struct{ text, file, diagram, told string }{
@@ -287,13 +287,13 @@ func TestRetry(t *testing.T) {
 	l := newLog(t)
 	var mu sync.Mutex
 	done := map[string]int{}
-	url := open(t, newRoom(l), fakeService{ask: func(ctx context.Context, req bot.Request) (bot.Answer, error) {
+	url := open(t, newRoom(l), fakeService{ask: func(ctx context.Context, req bot.Request) (outbox.Post, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if done[req.ID]++; done[req.ID] == 1 {
-			return bot.Answer{}, errors.New("the answer was lost after it was stored")
+			return outbox.Post{}, errors.New("the answer was lost after it was stored")
 		}
-		return bot.Answer{Text: "shared"}, nil
+		return outbox.Post{Text: "shared"}, nil
 	}})
 	if resp, _ := ask(t, url, typed(7, "black", "/board share:yes")); resp.StatusCode != http.StatusServiceUnavailable {
 		t.Fatalf("lost: %s", resp.Status)
@@ -317,7 +317,7 @@ func TestRetry(t *testing.T) {
 func TestRefusalIsPrivate(t *testing.T) {
 	sc := scene(1)
 	var asked []bot.Request
-	url := open(t, newRoom(newLog(t)), answering(bot.Answer{Text: "no", Private: true, Scene: &sc,
+	url := open(t, newRoom(newLog(t)), answering(outbox.Post{Text: "no", Private: true, Scene: &sc,
 		File:     &outbox.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")},
 		Controls: []match.Control{{Label: "Resign", Command: "resign", Args: map[string]string{"confirm": "yes"}}}}, &asked))
 	streams := []*reader{follow(t, url, "seat=black", ""), follow(t, url, "seat=white", "")}
@@ -355,7 +355,7 @@ func TestRefusalIsPrivate(t *testing.T) {
 func TestChart(t *testing.T) {
 	chart := render.Chart{Title: "By other rules", Rows: []render.ChartRow{{Title: "AGA", Bar: true, Margin: 10, Value: "Black +5"}}}
 	var asked []bot.Request
-	url := open(t, newRoom(newLog(t)), answering(bot.Answer{Text: "the same game", Chart: &chart}, &asked))
+	url := open(t, newRoom(newLog(t)), answering(outbox.Post{Text: "the same game", Chart: &chart}, &asked))
 	s := follow(t, url, "seat=white", "")
 	post(t, url, submission{ID: id(1), Seat: "black", Text: "/compare share:yes"})
 	var m message
@@ -388,7 +388,7 @@ var ownerToken = secret.New(token)
 // the same machine, or behind a proxy on it, gives no rights.
 func TestOwner(t *testing.T) {
 	var asked []bot.Request
-	d := answering(bot.Answer{}, &asked)
+	d := answering(outbox.Post{}, &asked)
 	moderator := func(url, cookie string, headers ...string) bool {
 		t.Helper()
 		asked = nil
@@ -528,7 +528,7 @@ func TestProxy(t *testing.T) {
 func TestPeople(t *testing.T) {
 	l := newLog(t)
 	var asked []bot.Request
-	url := open(t, newRoom(l), answering(bot.Answer{}, &asked))
+	url := open(t, newRoom(l), answering(outbox.Post{}, &asked))
 	user := func(name string) outbox.User {
 		return outbox.User{Platform: "web", ID: "name:" + strings.ToLower(name), Name: name}
 	}
@@ -558,7 +558,7 @@ func TestPeople(t *testing.T) {
 func TestBare(t *testing.T) {
 	l := newLog(t)
 	var asked []bot.Request
-	d := answering(bot.Answer{}, &asked)
+	d := answering(outbox.Post{}, &asked)
 	d.expects = black
 	url := open(t, newRoom(l), d)
 	for i, c := range []struct{ seat, text, place, meant string }{
@@ -606,7 +606,7 @@ func TestBare(t *testing.T) {
 func TestTalkSentAgain(t *testing.T) {
 	l := newLog(t)
 	var asked []bot.Request
-	d := answering(bot.Answer{}, &asked)
+	d := answering(outbox.Post{}, &asked)
 	for _, d.expects = range []outbox.User{black, white} {
 		url, stop := run(t, newRoom(l), d)
 		post(t, url, submission{ID: id(0), Seat: "white", Text: "E5"})
@@ -622,7 +622,7 @@ func TestTalkSentAgain(t *testing.T) {
 func TestOnlookersOnlyWatch(t *testing.T) {
 	l := newLog(t)
 	var asked []bot.Request
-	url := open(t, newRoom(l), answering(bot.Answer{}, &asked))
+	url := open(t, newRoom(l), answering(outbox.Post{}, &asked))
 	for i, text := range []string{"/new 9x9", "/join"} {
 		if a := post(t, url, submission{ID: id(i), Seat: "onlooker", Text: text}); a.Message == nil || a.Message.Text != wordOnlooker {
 			t.Errorf("%s: %+v", text, a.Message)
@@ -879,7 +879,7 @@ func TestLanguageOfABrowser(t *testing.T) {
 // bot knows their language.
 func TestBrowserSpeaks(t *testing.T) {
 	var asked []bot.Request
-	url := open(t, newRoom(newLog(t)), answering(bot.Answer{Text: "ja", Private: true}, &asked))
+	url := open(t, newRoom(newLog(t)), answering(outbox.Post{Text: "ja", Private: true}, &asked))
 	for text, want := range map[string]string{"/pasx": "Meintest du /pass?", "/": "Nach dem Schrägstrich", "": "Darin steht nichts.",
 		strings.Repeat("x", maxText+1): "höchstens 1000 Zeichen", "/board": "ja"} {
 		if _, got := ask(t, url, typed(1, "black", text), "Accept-Language", "de-CH,en;q=0.1"); !strings.Contains(got, want) {

@@ -257,7 +257,7 @@ func TestGuessing(t *testing.T) {
 func TestGuessingInTheRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []bot.Request
-		url := open(t, newLimited(newLog(t)), answering(bot.Answer{}, &asked))
+		url := open(t, newLimited(newLog(t)), answering(outbox.Post{}, &asked))
 		moderator := func(address, token string) bool {
 			t.Helper()
 			cookies := browserNamed("one").String() + "; " + ownerCookie + "=" + ownerProof(token)

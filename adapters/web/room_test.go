@@ -114,17 +114,21 @@ func unworded(t testing.TB, st Store, p outbox.Post) outbox.Post {
 // A fakeService is a bot that does what a test tells it to.
 type fakeService struct {
 	bot.Service // nil: the room needs no more of it
-	ask         func(context.Context, bot.Request) (bot.Answer, error)
+	ask         func(context.Context, bot.Request) (outbox.Post, error)
 	draw        func(seq int) (render.Scene, error) // nil: as many stones as events
 	suggested   func(outbox.User)                   // told for whom something is suggested, if not nil
 	expects     outbox.User                         // a turn
 }
 
-func (d fakeService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+func (d fakeService) Ask(ctx context.Context, r bot.Request) (a bot.Answer, err error) {
 	if d.ask == nil {
-		return bot.Answer{}, nil
+		return a, nil
 	}
-	return d.ask(ctx, r)
+	p, err := d.ask(ctx, r)
+	if p.Kind, p.Asker = match.Answer, r.Who; !p.Empty() {
+		a.Posts = []outbox.Post{p}
+	}
+	return a, err
 }
 
 func (d fakeService) Bare(_ context.Context, r bot.Request, typed string) (turn bot.Request, ok bool, why string, err error) {
@@ -138,8 +142,8 @@ func (d fakeService) Bare(_ context.Context, r bot.Request, typed string) (turn 
 
 // answering is a service that gives the same answer to everything, and notes what it
 // was asked.
-func answering(a bot.Answer, asked *[]bot.Request) fakeService {
-	return fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+func answering(a outbox.Post, asked *[]bot.Request) fakeService {
+	return fakeService{ask: func(_ context.Context, r bot.Request) (outbox.Post, error) {
 		*asked = append(*asked, r)
 		return a, nil
 	}}
@@ -486,11 +490,11 @@ func TestRestartKeepsAll(t *testing.T) {
 	record := outbox.File{Name: "game 1 ½.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[½])")}
 	shared := outbox.File{Name: "shared.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[shared])")}
 	secret := outbox.File{Name: "secret.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[secret])")}
-	d := fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+	d := fakeService{ask: func(_ context.Context, r bot.Request) (outbox.Post, error) {
 		if r.Args["share"] == "" {
-			return bot.Answer{Text: "yours", Private: true, File: &secret}, nil
+			return outbox.Post{Text: "yours", Private: true, File: &secret}, nil
 		}
-		return bot.Answer{Text: "shared", File: &shared, Controls: []match.Control{{Label: "Move 1", Command: "review"}}}, nil
+		return outbox.Post{Text: "shared", File: &shared, Controls: []match.Control{{Label: "Move 1", Command: "review"}}}, nil
 	}}
 	r := newRoom(st)
 	url, stop := run(t, r, d)
@@ -612,7 +616,7 @@ func TestPick(t *testing.T) {
 func TestPrivatePost(t *testing.T) {
 	r := newRoom(newLog(t))
 	var asked []bot.Request
-	url := open(t, r, answering(bot.Answer{Text: "only you", Private: true}, &asked))
+	url := open(t, r, answering(outbox.Post{Text: "only you", Private: true}, &asked))
 	for i, seat := range []string{"black", "white"} { // they sit down
 		post(t, url, submission{ID: id(i), Seat: seat, Text: "/help"})
 	}
@@ -701,9 +705,9 @@ func TestAccess(t *testing.T) {
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		finish := make(chan bool)
-		url, stop := run(t, newRoom(newLog(t)), fakeService{ask: func(context.Context, bot.Request) (bot.Answer, error) {
+		url, stop := run(t, newRoom(newLog(t)), fakeService{ask: func(context.Context, bot.Request) (outbox.Post, error) {
 			<-finish
-			return bot.Answer{Text: "done", Private: true}, nil
+			return outbox.Post{Text: "done", Private: true}, nil
 		}})
 		s := follow(t, url, "", "")
 		s.until("ready")

@@ -125,6 +125,7 @@ const (
 	Notice = "notice" // something that must be read, each once and in order
 	Status = "status" // replaces the last status
 	Remove = "remove" // takes a message away
+	Answer = "answer" // answers a request, where it was made
 )
 
 // An OutboxPost is a post before it is worded: it refers to the game and holds
@@ -144,25 +145,47 @@ type OutboxPost struct {
 	Attempt int       // how many attempts to show it have ended
 	Due     time.Time // of the next attempt
 	Tried   bool      // it may have been sent; Commit sets it if the post is the first of its lane
-	For     string    // Asker if the asker shows it, if it can be shown at once; not stored
+	Asker   bool      // the asker shows it, if it can be shown at once; not stored
+
+	// Of an answer, which belongs to no game and has Private if only For may read it:
+	For      PersonID // who asked; empty for other posts
+	Question *Question
+	Controls []Control
+	Refused  bool      // the request was not carried out: answers for the same person and place merge
+	Lang     string    // BCP 47 tag of the language of the person's program; may be empty
+	NotAfter time.Time // then it is dropped
 }
 
-// Asker is the party that made the request.
-const Asker = "asker"
+// A Question is what a stored answer answers. It is asked when the answer is shown. Nil:
+// Texts are the answer.
+type Question struct {
+	Command   string
+	Args      map[string]string
+	Moderator bool // the person is a moderator
+}
 
 // Held reports whether the asker shows the post.
-func (o OutboxPost) Held() bool { return o.For == Asker && o.Tried }
+func (o OutboxPost) Held() bool { return o.Asker && o.Tried }
 
 // A Lane identifies a queue of posts that are shown one after another, in order: the
-// posts of a game in a channel, or those of a channel that belong to no game. Lanes do
-// not wait for one another, because platforms limit a game's thread, not its channel.
+// posts of a game in a channel, those of a channel that belong to no game, or the answers
+// to a person in a place. Lanes do not wait for one another, because platforms limit a
+// game's thread, not its channel.
 type Lane struct {
 	Platform, Channel string
 	Game              GameID
+	Thread            string // of answers
+	For               PersonID
 }
 
 // Lane returns the lane of the post.
-func (o OutboxPost) Lane() Lane { return Lane{o.Where.Platform, o.Where.Channel, o.Game} }
+func (o OutboxPost) Lane() Lane {
+	in := Lane{Platform: o.Where.Platform, Channel: o.Where.Channel, Game: o.Game}
+	if o.Kind == Answer {
+		in.Thread, in.For = o.Where.Thread, o.For
+	}
+	return in
+}
 
 // A Reply is an answer as the inbox stores it: keys of texts, without names.
 type Reply struct {

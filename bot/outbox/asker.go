@@ -17,7 +17,7 @@ import (
 func (b *Outbox) Commit(ctx context.Context, step *match.Step, store func() (left any, err error)) (own []Pending, err error) {
 	for i := range step.Posts {
 		if o := &step.Posts[i]; !b.queue.accounts.of(o.Where.Platform).held(b.Now()).IsZero() {
-			o.For = ""
+			o.Asker = false
 		}
 	}
 	b.mu.Lock()
@@ -53,13 +53,13 @@ func (b *Outbox) Commit(ctx context.Context, step *match.Step, store func() (lef
 			}
 			b.put(p)
 		}
-		if !o.Tried && (in.posts[0] == p || o.N > last+1) { // an older post is in the store, but not here yet
+		if !o.Tried && o.For == "" && (in.posts[0] == p || o.N > last+1) { // an older post is in the store, but not here yet
 			b.current = false
 		}
 		switch {
 		case !p.asked.IsZero():
 			own = append(own, p.Pending)
-		case o.For == match.Asker && p.idle() && len(own) == 0 && late == nil && b.running.Load():
+		case o.Asker && p.idle() && len(own) == 0 && late == nil && b.running.Load():
 			p.wanted = make(chan struct{})
 			late, given = p, p.wanted
 		}

@@ -12,7 +12,7 @@ import (
 // asked commits a step whose posts the asker shows.
 func (w *world) asked(request string, posts ...match.OutboxPost) []Post {
 	for i := range posts {
-		posts[i].For = match.Asker
+		posts[i].Asker = true
 	}
 	return w.commit(request, nothing, posts...)
 }

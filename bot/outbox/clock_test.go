@@ -3,8 +3,6 @@ package outbox
 import (
 	"testing"
 	"time"
-
-	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // A clock that was a year ahead, and is set right, holds nothing up for longer than an hour.
@@ -23,7 +21,7 @@ func TestClockBack(t *testing.T) {
 				w.ahead.Store(int64(365 * 24 * time.Hour))
 				b1 := board("b1", 1)
 				if what == "asker" { // who never comes back
-					b1.For = match.Asker
+					b1.Asker = true
 				}
 				w.commit("1", nothing, b1)
 				time.Sleep(time.Second)

@@ -17,11 +17,15 @@ func (b *Outbox) deliver(ctx context.Context, platforms []Platform, p *pending) 
 	defer b.Wake()
 	defer b.free(p)
 	account := b.queue.accounts.of(p.Where.Platform)
+	if !p.NotAfter.IsZero() && b.Now().After(p.NotAfter) {
+		b.drop(ctx, p, errTooLate)
+		return
+	}
 	if !b.mark(ctx, p) {
 		return
 	}
 	b.mu.Lock()
-	o, handed := p.Pending, b.hand(p)
+	o, handed := b.merge(p), b.hand(p)
 	b.mu.Unlock()
 	if handed || !account.held(b.Now()).IsZero() {
 		return
@@ -100,6 +104,11 @@ func (b *Outbox) delivered(ctx context.Context, p *pending, at time.Time, receip
 			b.mu.Lock()
 			b.fail(p, later(), true)
 			b.mu.Unlock()
+			return
+		}
+		for _, q := range p.with {
+			e := b.settle(settling, q.OutboxPost, receipt, nil, nil)
+			b.failed(ctx, e, "storing the outcome of a delivery failed, may be shown again", "post", q.ID)
 		}
 	}
 	var panicked Panic
@@ -116,6 +125,8 @@ func (b *Outbox) delivered(ctx context.Context, p *pending, at time.Time, receip
 			wait.Wait = 0 // of this post by itself
 		}
 		again(Waiting, now.Add(wait.Wait), false)
+	case p.For != "" && (errors.Is(err, ErrGone) || errors.As(err, new(Forbidden))): // which says nothing about boards
+		b.drop(ctx, p, err)
 	case errors.Is(err, ErrGone), errors.As(err, new(Forbidden)):
 		if again(Waiting, now, false) == nil {
 			b.park(ctx, p, err)
@@ -130,6 +141,15 @@ func (b *Outbox) delivered(ctx context.Context, p *pending, at time.Time, receip
 		log.Warn("post not delivered, will retry", "attempt", p.Attempt+1, "error", err)
 		again(Waiting, later(), true)
 	}
+}
+
+// errTooLate is why an answer is dropped for which nobody waits any more.
+var errTooLate = errors.New("too late")
+
+// drop gives up an answer. The caller has chosen it.
+func (b *Outbox) drop(ctx context.Context, p *pending, why error) {
+	b.Log.Warn("answer dropped", "post", p.ID, "channel", p.Where.Channel, "error", why)
+	b.change(ctx, p, Refused, why.Error())
 }
 
 // park pauses the posts of the room of a post, or of its game there. It passes posts to

@@ -63,7 +63,7 @@ func (p *process) Commit(ctx context.Context, step *match.Step) error {
 				}
 			}
 			o.Tried = d.first(o) || i > 0 && mine && step.Posts[i-1].Tried
-			mine = mine && o.For == match.Asker
+			mine = mine && o.Asker
 			step.Posts[i].N, step.Posts[i].Tried = o.N, o.Tried
 		}
 		return nil
@@ -75,7 +75,7 @@ func (p *process) Waiting(ctx context.Context) (posts []match.OutboxPost, err er
 		for _, o := range d.posts {
 			if o.waits() {
 				o := o.OutboxPost
-				o.For = ""
+				o.Asker = false
 				posts = append(posts, o)
 			}
 		}

@@ -155,7 +155,7 @@ func TestAskerWaits(t *testing.T) {
 			take := func(request string) ([]Post, time.Duration) {
 				began := time.Now()
 				step := &match.Step{Request: request, At: time.Now(), Posts: []match.OutboxPost{
-					{ID: "n" + request, Game: "g", Where: match.Room{Platform: "chat", Channel: "club"}, Kind: match.Notice, Seq: int(request[0]), For: match.Asker}}}
+					{ID: "n" + request, Game: "g", Where: match.Room{Platform: "chat", Channel: "club"}, Kind: match.Notice, Seq: int(request[0]), Asker: true}}}
 				own, err := w.process.out.Commit(context.Background(), step, func() (any, error) { return nil, w.process.Commit(context.Background(), step) })
 				must(t, err)
 				return w.process.out.Give(context.Background(), own), time.Since(began)
@@ -254,11 +254,11 @@ func TestStoredBeforeKnown(t *testing.T) {
 		read   time.Duration // before the outbox learns of it; 0: it does not read
 		second string
 	}{{0, "0.6"}, {100 * time.Millisecond, "0.6"}, {400 * time.Millisecond, "0.7"}} {
-		for _, asker := range []string{"", match.Asker} {
+		for _, asker := range []bool{false, true} {
 			inWorld(t, func(w *world) {
 				w.begin()
 				first := notice("n1", 1)
-				first.For = asker
+				first.Asker = asker
 				own := w.commit("1", func() {
 					if c.read > 0 {
 						w.process.out.Reread()
@@ -271,7 +271,7 @@ func TestStoredBeforeKnown(t *testing.T) {
 					t.Errorf("the asker shows %s, which the outbox shows", own[0].ID)
 				}
 				if got := w.after(time.Minute); got != "n1@0.3 n2@"+c.second || w.tries["n1"]+w.tries["n2"] != 2 {
-					t.Errorf("read %v, asker %q: %s, %v", c.read, asker, got, w.tries)
+					t.Errorf("read %v, asker %v: %s, %v", c.read, asker, got, w.tries)
 				}
 			})
 		}
@@ -296,14 +296,14 @@ func TestMissingPost(t *testing.T) {
 // A post that is unparked while a newer one of its game is being shown comes after it, not
 // beside it.
 func TestUnparkedWhileNewerIsShown(t *testing.T) {
-	for _, asker := range []string{"", match.Asker} {
+	for _, asker := range []bool{false, true} {
 		inWorld(t, func(w *world) {
 			w.fates = map[string][]string{"n1": {"forbidden"}}
 			w.begin()
 			w.commit("1", nothing, notice("n1", 1))
 			time.Sleep(time.Second)
 			b1 := board("b1", 1)
-			b1.For = asker
+			b1.Asker = asker
 			own := w.commit("2", nothing, b1)
 			time.Sleep(50 * time.Millisecond)
 			w.process.unpark()
@@ -313,11 +313,11 @@ func TestUnparkedWhileNewerIsShown(t *testing.T) {
 				must(t, w.process.out.Settle(context.Background(), post, r, owes...))
 			}
 			want := "b1@1.3 n1@1.6"
-			if asker != "" {
+			if asker {
 				want = "b1@1.35 n1@1.65"
 			}
 			if got := w.after(time.Minute); got != want {
-				t.Errorf("asker %q: %s, not %s", asker, got, want)
+				t.Errorf("asker %v: %s, not %s", asker, got, want)
 			}
 		})
 	}

@@ -28,6 +28,7 @@ type pending struct {
 	busy   bool          // it is being sent
 	asked  time.Time     // since when its asker shows it; zero: it does not
 	wanted chan struct{} // its asker waits for it; nil: it does not
+	with   []*pending    // what is shown together with it
 }
 
 // idle reports whether nobody is showing the post.
@@ -150,7 +151,11 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 		if latest := now.Add(longest); in.from.After(latest) { // the clock was ahead
 			in.from = latest
 		}
-		from := b.queue.accounts.of(l.Platform).held(now)
+		account := b.queue.accounts.of(l.Platform)
+		from := account.held(now)
+		if in.posts[0].Refused { // boards first
+			from = now.Add(account.decorationWait(now))
+		}
 		if in.from.After(from) {
 			from = in.from
 		}
@@ -180,7 +185,7 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 	}
 	slices.SortFunc(posts, func(x, y *pending) int {
 		l, m := x.Lane(), y.Lane()
-		return cmp.Or(b.lanes[l].sent.Compare(b.lanes[m].sent), x.Due.Compare(y.Due), cmp.Compare(l.Platform, m.Platform), cmp.Compare(l.Channel, m.Channel), cmp.Compare(l.Game, m.Game))
+		return cmp.Or(b.lanes[l].sent.Compare(b.lanes[m].sent), x.Due.Compare(y.Due), cmp.Compare(l.Platform, m.Platform), cmp.Compare(l.Channel, m.Channel), cmp.Compare(l.Game, m.Game), cmp.Compare(l.For, m.For), cmp.Compare(l.Thread, m.Thread))
 	})
 	posts = slices.DeleteFunc(posts, func(p *pending) bool {
 		most := most
@@ -195,6 +200,28 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 	})
 	return posts, again
 }
+
+// merge adds to a refusal those behind it in its lane, unless it may have been sent
+// already, and returns the post to word. The caller holds b.mu.
+func (b *Outbox) merge(p *pending) Pending {
+	if !p.Look {
+		p.with = nil
+		for _, q := range b.lane(p.Lane()).posts {
+			if q != p && p.merges() && q.merges() && q.idle() && !q.Look {
+				p.with = append(p.with, q)
+			}
+		}
+	}
+	o := p.Pending
+	for _, q := range p.with {
+		o.Texts = append(slices.Clip(o.Texts), q.Texts...)
+	}
+	return o
+}
+
+// merges reports whether a post is a refusal in words alone, which may be shown together
+// with others.
+func (p *pending) merges() bool { return p.Refused && p.Question == nil && len(p.Controls) == 0 }
 
 // fail notes that an attempt to show a post has ended, after which it may be there.
 func (b *Outbox) fail(p *pending, due time.Time, look bool) {

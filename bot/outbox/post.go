@@ -33,25 +33,44 @@ type Post struct {
 	LastTurn string      // for a board with Agreed: the line about the last turn
 	Instead  bool        // a notice with the state of the game instead of a board
 	Notify   []User
-	Private  bool      // only for the persons in Notify
+	Private  bool      // only for the persons in Notify, or of an answer for Asker
+	Asker    User      // of an answer: who asked; zero if they were forgotten
 	At       time.Time // of event Seq; zero if there is no game
 	Text     string
 	Lang     string          // BCP 47 tag of Text
 	Scene    *render.Scene   // nil when there is nothing to draw
+	Chart    *render.Chart   // instead of a scene; only in answers
 	Letters  bool            // the room wants it in letters, too
 	File     *File           // something to download that belongs to it, or nil
 	Controls []match.Control // instead of those of the post of its kind that was shown before
-	Reply    string          // route of the request that made this post, while it lives
-	Data     string          // of a decoration: Owes.Data
-	Attempt  int             // 1 for the first; from 2 on the message may exist already
-	Unsent   bool            // no earlier attempt can have sent it, so there is no need to look for it
+	Menu     string          // Controls are too many for buttons: one is to be chosen from a menu with this label; empty: they are buttons
+	Refused  bool            // of an answer: the command was not carried out; unset if the request was asked before
+	// Moderators: the command was not carried out because the person is no moderator.
+	Moderators bool
+	Reply      string // route of the request that made this post, while it lives
 	// Stored is the post before it was worded, with all its Texts, and in Notify the ids of
-	// the people in Notify.
-	Stored match.OutboxPost
+	// the people in Notify. An answer that its asker releases is stored like that.
+	Stored  match.OutboxPost
+	Data    string // of a decoration: Owes.Data
+	Attempt int    // 1 for the first; from 2 on the message may exist already
+	Unsent  bool   // no earlier attempt can have sent it, so there is no need to look for it
 	// Message is set by an asker that shows the post in a room whose log the bot keeps: the
 	// post as a line of that log. It is stored when the post is settled; its N is the
 	// receipt.
 	Message *Message
+}
+
+// Picture returns the picture of a post, and a name for its file; nil if there is none.
+func (p Post) Picture() (pic render.Picture, name string) {
+	if p.Chart != nil {
+		return *p.Chart, "compare.png"
+	}
+	return p.Scene.Picture(), "board.png"
+}
+
+// Empty reports whether a post has nothing to show.
+func (p Post) Empty() bool {
+	return p.Text == "" && p.Scene == nil && p.Chart == nil && p.File == nil && len(p.Controls) == 0
 }
 
 // A Message is a line of the transcript of the local room, which the bot itself keeps,

@@ -311,7 +311,7 @@ func (w *world) play(plans []plan) {
 					o.Kind = match.Notice
 				}
 				if w.asker {
-					o.For = match.Asker
+					o.Asker = true
 				}
 				s.Posts = append(s.Posts, o)
 			}

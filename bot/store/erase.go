@@ -87,6 +87,9 @@ func (s *Store) Forget(ctx context.Context, f bot.Forgetting) (err error) {
 		if _, err := tx.ExecContext(ctx, "UPDATE person SET name = '' WHERE id = $1", f.Person); err != nil {
 			return err
 		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM post WHERE person = $1", f.Person); err != nil {
+			return err
+		}
 		// What was to be done before stays: the person may have lost their seat since. If not,
 		// they may have said more.
 		_, err := tx.ExecContext(ctx, `INSERT INTO bookmark (adapter, value) VALUES ($1, $2)

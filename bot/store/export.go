@@ -82,7 +82,7 @@ var tables = []table{
 	newTable("event", "game, seq", "game seq# at# actor body proof"),
 	newTable("due", "game, kind, at", "game kind at# seq#"),
 	newTable("inbox", "request", "request at# answer", "", "platform channel"),
-	newTable("post", "id", "id game platform channel thread n# kind seq# private# body state due# attempt# receipt why", "", "", "", "", "", "tried#"),
+	newTable("post", "id", "id game platform channel thread n# kind seq# private# body state due# attempt# receipt why", "", "", "", "", "", "tried#", "person"),
 	newTable("room_wait", "platform, channel", "platform channel due#"), // of older databases; nothing reads it
 	newTable("room_parked", "platform, channel, thread", "platform channel thread why"),
 	newTable("room_setting", "platform, channel", "", "platform channel body"),

@@ -73,7 +73,7 @@ const smallExport = `{"halfpoint":"export","version":8}
 {"event":{"game":"g","seq":1,"at":1700000001000,"actor":"pa","body":"turn B place D4","proof":"0123456789abcdef"}}
 {"due":{"game":"g","kind":"flag","at":1700000009000,"seq":1}}
 {"inbox":{"request":"web:1","at":1700000001000,"answer":"{}","platform":"web","channel":"c"}}
-{"post":{"id":"o1","game":"g","platform":"web","channel":"c","thread":"","n":1,"kind":"show","seq":1,"private":0,"body":"{}","state":"waiting","due":0,"attempt":2,"receipt":"","why":"","tried":1}}
+{"post":{"id":"o1","game":"g","platform":"web","channel":"c","thread":"","n":1,"kind":"show","seq":1,"private":0,"body":"{}","state":"waiting","due":0,"attempt":2,"receipt":"","why":"","tried":1,"person":"pa"}}
 {"room_wait":{"platform":"web","channel":"d","due":1700000009000}}
 {"room_parked":{"platform":"web","channel":"d","thread":"","why":"gone"}}
 {"room_setting":{"platform":"web","channel":"c","body":"{\"size\":\"13x13\"}"}}
@@ -94,7 +94,7 @@ var lacked = []struct {
 	tables  []string
 	columns [][3]string
 }{
-	{7, nil, [][3]string{{`,"person":"pa"}}`, `}}`, `,"person":""}}`}}},
+	{7, nil, [][3]string{{`"tried":1,"person":"pa"`, `"tried":1`, `"tried":1,"person":""`}, {`,"person":"pa"}}`, `}}`, `,"person":""}}`}}},
 	{6, nil, [][3]string{{`"why":"","tried":1`, `"why":"clean"`, `"why":"","tried":1`}}},
 	{5, []string{"outage"}, nil},
 	{4, []string{"decoration"}, nil},

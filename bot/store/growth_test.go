@@ -52,8 +52,8 @@ func TestBytesOfAGame(t *testing.T) {
 		a, err := service.Ask(t.Context(), bot.Request{ID: fmt.Sprintf("bench:%019d", n), Command: command, Args: args,
 			Who:   outbox.User{Platform: "bench", ID: who, Name: who},
 			Where: match.Room{Platform: "bench", Channel: fmt.Sprintf("%019d", game)}})
-		if err != nil || a.Private {
-			t.Fatalf("%s: %q, %v", command, a.Text, err)
+		if err != nil || !a.Public {
+			t.Fatalf("%s: %q, %v", command, a.Own().Text, err)
 		}
 		must(t, service.Flush(t.Context(), shown))
 	}

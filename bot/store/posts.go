@@ -25,18 +25,18 @@ import (
 // putPost stores a post. It sets its N, and Tried if no other post of its lane waits, or
 // only those that the same asker shows (after).
 func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at time.Time, after bool) error {
-	body, err := encode(storedBody{Texts: p.Texts, Notify: p.Notify, Reply: p.Reply, Again: p.Again})
+	body, err := encodeBody(p)
 	if err != nil {
 		return err
 	}
 	err = tx.QueryRowContext(ctx, `
-		INSERT INTO post (id, game, platform, channel, thread, kind, seq, private, body, due, n, state, attempt, receipt, why, tried)
+		INSERT INTO post (id, game, platform, channel, thread, kind, seq, private, body, due, person, n, state, attempt, receipt, why, tried)
 		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT),
-			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS TEXT), CAST($10 AS BIGINT),
+			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS TEXT), CAST($10 AS BIGINT), CAST($12 AS TEXT),
 			(SELECT COALESCE(MAX(n), 0) + 1 FROM post WHERE platform = $3 AND channel = $4 AND game = $2), 'waiting', 0, '', '',
-			CASE WHEN CAST($11 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2) THEN 1 ELSE 0 END
+			CASE WHEN CAST($11 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2 AND person = $12) THEN 1 ELSE 0 END
 		WHERE TRUE ON CONFLICT DO NOTHING RETURNING tried, n`,
-		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), flag(after)).
+		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), flag(after), p.For).
 		Scan(&p.Tried, &p.N)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrConflict
@@ -54,19 +54,18 @@ func (s *Store) Waiting(ctx context.Context) (_ []match.OutboxPost, err error) {
 		var text string
 		var due int64
 		err = scan(&p.ID, &p.Game, &p.Where.Platform, &p.Where.Channel, &p.Where.Thread,
-			&p.N, &p.Kind, &p.Seq, &p.Private, &text, &p.Attempt, &due, &p.Tried)
+			&p.N, &p.Kind, &p.Seq, &p.Private, &p.For, &text, &p.Attempt, &due, &p.Tried)
 		if err != nil {
 			return p, err
 		}
-		var body storedBody
-		if err := decode(text, &body); err != nil {
+		if err := decodeBody(text, &p); err != nil {
 			return p, fmt.Errorf("post %s: %w", p.ID, err)
 		}
-		p.Texts, p.Notify, p.Reply, p.Due = body.Texts, body.Notify, body.Reply, moment(due)
-		p.Again = body.Again || strings.HasSuffix(p.ID, "-again") // earlier versions said it with the id
+		p.Due = moment(due)
+		p.Again = p.Again || strings.HasSuffix(p.ID, "-again") // earlier versions said it with the id
 		return p, nil
 	}, `
-		SELECT id, game, platform, channel, thread, n, kind, seq, private, body, attempt, due, tried FROM post
+		SELECT id, game, platform, channel, thread, n, kind, seq, private, person, body, attempt, due, tried FROM post
 		WHERE state = 'waiting' ORDER BY platform, channel, game, n`)
 }
 
@@ -157,13 +156,14 @@ func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line 
 // the adapter made.
 func parkedGame(game match.GameID) string { return "game " + string(game) }
 
-// Park pauses the pending posts of a room that cannot be reached. It returns their ids
+// Park pauses the pending posts of a room that cannot be reached, but not answers. It
+// returns their ids
 // and reports whether it is the first time, or the first since a post was shown there.
 // Without a thread it parks the whole channel, or the posts of one game there.
 func (s *Store) Park(ctx context.Context, where match.Room, game match.GameID, why string) (parked []string, first bool, err error) {
 	defer annotate(&err, "park posts")
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		parked, err = leave(ctx, tx, outbox.Parked, why, "platform = $3 AND channel = $4 AND ($5 = '' OR thread = $5) AND ($6 = '' OR game = $6)",
+		parked, err = leave(ctx, tx, outbox.Parked, why, "person = '' AND platform = $3 AND channel = $4 AND ($5 = '' OR thread = $5) AND ($6 = '' OR game = $6)",
 			where.Platform, where.Channel, where.Thread, game)
 		if err != nil {
 			return err
@@ -289,7 +289,7 @@ func (s *Store) Shown(ctx context.Context, game match.GameID, where match.Room, 
 	return last, first, err
 }
 
-const gameUnder = "SELECT game FROM post WHERE platform = $1 AND receipt = $2 AND receipt <> '' LIMIT 1"
+const gameUnder = "SELECT game FROM post WHERE platform = $1 AND receipt = $2 AND receipt <> '' AND game <> '' LIMIT 1"
 
 // GameUnder returns the game that the message with a receipt shows, or ErrNotFound.
 func (s *Store) GameUnder(ctx context.Context, platform string, r outbox.Receipt) (game match.GameID, err error) {

@@ -47,7 +47,7 @@ const strangers = `
 var sweeps = []sweep{
 	{table: "inbox", key: "request", keep: keepAnswers, useless: "at < $1"},
 	{table: "post", key: "id", keep: keepPosts, useless: `due < $1 AND (
-		state IN ('superseded', 'refused')
+		state IN ('superseded', 'refused') OR state = 'settled' AND person <> ''
 		OR state = 'settled'
 			AND EXISTS (SELECT 1 FROM post newer WHERE ` + sameLane + ` AND newer.n > post.n AND newer.state = 'settled'
 				AND newer.kind = post.kind AND newer.private = post.private AND newer.thread = post.thread)

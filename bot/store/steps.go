@@ -48,7 +48,7 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 			p := &step.Posts[i]
 			before := slices.DeleteFunc(slices.Clone(step.Posts[:i]), func(o match.OutboxPost) bool { return o.Lane() != p.Lane() })
 			after := len(before) > 0 && !slices.ContainsFunc(before, func(o match.OutboxPost) bool { return !o.Held() })
-			if err := putPost(ctx, tx, p, step.At, after && p.For == match.Asker); err != nil {
+			if err := putPost(ctx, tx, p, step.At, after && p.Asker); err != nil {
 				return err
 			}
 		}

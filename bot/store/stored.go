@@ -123,6 +123,38 @@ type storedBody struct {
 	Notify []match.PersonID `json:"notify,omitempty"`
 	Reply  string           `json:"reply,omitempty"`
 	Again  bool             `json:"again,omitempty"`
+
+	// Of an answer:
+	Question *storedQuestion `json:"question,omitempty"`
+	Controls []storedControl `json:"controls,omitempty"`
+	Refused  bool            `json:"refused,omitempty"`
+	Lang     string          `json:"lang,omitempty"`
+	NotAfter int64           `json:"notAfter,omitempty"` // in milliseconds
+}
+
+type storedQuestion struct {
+	Command   string            `json:"command"`
+	Args      map[string]string `json:"args,omitempty"`
+	Moderator bool              `json:"moderator,omitempty"`
+}
+
+func encodeBody(p *match.OutboxPost) (string, error) {
+	return encode(storedBody{Texts: p.Texts, Notify: p.Notify, Reply: p.Reply, Again: p.Again,
+		Question: (*storedQuestion)(p.Question), Controls: storedControls(p.Controls), Refused: p.Refused, Lang: p.Lang, NotAfter: timer(p.NotAfter)})
+}
+
+// decodeBody decodes the content of a post into it.
+func decodeBody(text string, p *match.OutboxPost) error {
+	var s storedBody
+	if err := decode(text, &s); err != nil {
+		return err
+	}
+	p.Texts, p.Notify, p.Reply, p.Again = s.Texts, s.Notify, s.Reply, s.Again
+	p.Question, p.Controls, p.Refused, p.Lang = (*match.Question)(s.Question), controls(s.Controls), s.Refused, s.Lang
+	if s.NotAfter != 0 {
+		p.NotAfter = moment(s.NotAfter)
+	}
+	return nil
 }
 
 // storedPreferences are a person's settings. The person has a column of its own.

@@ -45,8 +45,8 @@ func TestStatementsOfATurn(t *testing.T) {
 			n++
 			a, err := service.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Command: command, Args: args,
 				Who: outbox.User{Platform: "bench", ID: who, Name: who}, Where: match.Room{Platform: "bench", Channel: "room"}})
-			if err != nil || a.Private {
-				t.Fatalf("%q, %v", a.Text, err)
+			if err != nil || !a.Public {
+				t.Fatalf("%q, %v", a.Own().Text, err)
 			}
 			synctest.Wait() // until it is shown and settled
 		}

@@ -54,8 +54,8 @@ func BenchmarkTurns(b *testing.B) {
 				a, err := service.Ask(ctx, bot.Request{ID: id, Command: command, Args: args,
 					Who:   outbox.User{Platform: "bench", ID: fmt.Sprint("p", who), Name: fmt.Sprint("Player ", who)},
 					Where: match.Room{Platform: "bench", Channel: room}})
-				if err != nil || a.Private {
-					b.Errorf("%s %v: %q, %v", command, args, a.Text, err)
+				if err != nil || !a.Public {
+					b.Errorf("%s %v: %q, %v", command, args, a.Own().Text, err)
 				}
 			}
 			type game struct {

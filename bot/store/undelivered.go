@@ -32,7 +32,7 @@ func Undelivered(ctx context.Context, db *sql.DB) (_ []UndeliveredPost, err erro
 		return p, err
 	}, `
 		SELECT id, game, platform, channel, thread, state = 'refused', why FROM post
-		WHERE state IN ('refused', 'parked') ORDER BY platform, channel, game, n`)
+		WHERE state IN ('refused', 'parked') AND kind <> 'answer' ORDER BY platform, channel, game, n`)
 }
 
 // ErrOvertaken means that something newer of the game has been shown since.

@@ -5,6 +5,7 @@ package text
 var english = map[string]string{
 	"somebody": "somebody",
 	"lines":    "{0}",
+	"times":    "{1}× {0}",
 	"use":      "{/{0}}",
 
 	// The opening of a game.

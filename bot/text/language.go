@@ -204,6 +204,9 @@ func (l *Language) word(m Message, names Names, game int) string {
 		}
 		return l.sentence(how, says)
 	}
+	if m.Key == adapters && len(args) > 0 {
+		return l.Adapter(args[0], args[1:]...)
+	}
 	return fillIn(l.template(m.Key, m.Args), args...)
 }
 

@@ -234,6 +234,19 @@ func sentence(key string, s any) Message {
 	return m
 }
 
+// adapters is the key of messages of adapters.
+const adapters = "adapter"
+
+// Adapters makes a message of an adapter's own English text and its arguments for {0},
+// {1} ….
+func Adapters(english string, args ...string) Message {
+	m := Say(adapters, english)
+	for _, a := range args {
+		m.Args = append(m.Args, argOf(a))
+	}
+	return m
+}
+
 // About says in a line how you win under a ruleset and what a pass costs. If people asked
 // for it by the name of other rules, a line before that says how it is related to those.
 func About(typed string, r *rules.Ruleset) []Message {
@@ -242,6 +255,14 @@ func About(typed string, r *rules.Ruleset) []Message {
 		return []Message{Whole(note), summary}
 	}
 	return []Message{summary}
+}
+
+// Identity returns what tells a message from others that an adapter tells somebody.
+func (m Message) Identity() string {
+	if m.Key == adapters {
+		return m.Args[0].Value
+	}
+	return m.Key
 }
 
 // A messageError is a Message as an error.

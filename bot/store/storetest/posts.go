@@ -69,7 +69,7 @@ func triedByStep(d *fixture) {
 	// others'.
 	mine := func(id, kind string) match.OutboxPost {
 		p := post(id, kind, other)
-		p.Where, p.For = attic, match.Asker
+		p.Where, p.Asker = attic, true
 		return p
 	}
 	others := post("c3", match.Notice, other)

@@ -59,10 +59,11 @@ func Tells(t testing.TB, file string, now time.Time, who outbox.User, where matc
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("question:", i), Who: who, Where: where, Command: command, Args: args})
+		got, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("question:", i), Who: who, Where: where, Command: command, Args: args, Tells: true})
 		if err != nil {
 			t.Fatal(err)
 		}
+		a := got.Own()
 		fmt.Fprintf(&out, "> %s\n%s\n", question, bot.Fill(a.Text, bot.Format{}))
 		if s := a.Scene; s != nil {
 			fmt.Fprintf(&out, "%d %s\n%s\n", s.Move, s.Result, render.TextBoard(*s))
