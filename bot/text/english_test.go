@@ -73,7 +73,7 @@ var fragments = []string{"label.", "clock.words.", "clock.left.", "clock.weekday
 func TestSentencesEnd(t *testing.T) {
 	ends := regexp.MustCompile(`[.?!:…。？！：]$|[.。] ?[(（]\{\d\}[)）]$`)
 	sample := regexp.MustCompile(`(: |[?] |[：？] ?)[^.?。？]*$`)
-	whole := []string{"over.why", "rules.line", "rules.summary", "diagram.bad", "diagram.repaired", "diagram.stopped", "commented", "remark"} // they end with a sentence of another
+	whole := []string{"over.why", "rules.line", "rules.summary", "diagram.bad", "diagram.repaired", "diagram.stopped", "commented", "remark", "times"} // they end with a sentence of another
 	for _, l := range Languages() {
 		texts := l.Texts
 		if l == English {
