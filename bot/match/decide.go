@@ -118,7 +118,7 @@ func (in *Input) unmoved(seq string) bool {
 			}
 		case eventAsk, eventDeny:
 			// An answer must be for that very question.
-			if c := in.Request.Command; c == "accept" || c == "decline" || c == "delete" {
+			if slices.Contains([]string{"accept", "decline", "delete"}, in.Request.Command) {
 				return false
 			}
 		default:

@@ -76,6 +76,11 @@ func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (g 
 	if err != nil {
 		return nil, nil, text.Error("diagram.bad", text.Whole(err))
 	}
+	return g, guesses(rec), nil
+}
+
+// guesses says what of a record had to be guessed, and why it could not be read on.
+func guesses(rec *sgf.Record) (guessed []text.Message) {
 	if rec.More {
 		guessed = append(guessed, say("diagram.first"))
 	}
@@ -88,7 +93,7 @@ func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (g 
 	if rec.Stopped != nil {
 		guessed = append(guessed, say("diagram.stopped", text.Whole(rec.Stopped)))
 	}
-	return g, guessed, nil
+	return guessed
 }
 
 // setUp sets a position up as a sandbox.

@@ -28,7 +28,7 @@ type EventKind string
 
 // body returns the body of an event of a kind; the arguments are separated by spaces.
 func body(k EventKind, args ...any) Body {
-	return Body{k, strings.TrimSuffix(fmt.Sprintln(args...), "\n")}
+	return Body{k, strings.TrimSpace(fmt.Sprintln(args...))}
 }
 
 // ParseBody reads what String returns.

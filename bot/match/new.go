@@ -440,10 +440,7 @@ func (in *Input) tooMany() (Step, bool) {
 func (in *Input) replaced() (ids []GameID) {
 	m := in.Match
 	for _, old := range in.Yours {
-		if old.State != Open || old.Opener != in.By || old.Where != m.Where || old.Invited != m.Invited {
-			continue
-		}
-		if m.Invited != "" || m.sameTerms(old) {
+		if old.State == Open && old.Opener == in.By && old.Where == m.Where && old.Invited == m.Invited && (m.Invited != "" || m.sameTerms(old)) {
 			ids = append(ids, old.ID)
 		}
 	}

@@ -154,9 +154,8 @@ func captureFirst(g *rules.Game, dead []rules.Point) (_ *rules.Game, captured []
 			if i < 0 {
 				break
 			}
-			if board = after.Board(); board.At(p) == rules.None {
-				taken = true
-			}
+			board = after.Board()
+			taken = board.At(p) == rules.None
 			next, err := after.Play(rules.Turn{Kind: rules.Pass, By: after.ToPlay()})
 			if err != nil {
 				break
@@ -191,13 +190,7 @@ func lead(g *rules.Game, c rules.Color) rules.Points {
 	return margin
 }
 
-func pointList(ps []rules.Point) string {
-	names := make([]string, len(ps))
-	for i, p := range ps {
-		names[i] = p.String()
-	}
-	return strings.Join(names, ", ")
-}
+func pointList(ps []rules.Point) string { return strings.ReplaceAll(rules.Names(ps), " ", ", ") }
 
 // propose marks what looks dead, for both to look at. Chains that are marked
 // already stay as they are.
@@ -252,36 +245,40 @@ func adjudicate(in *Input) Step {
 			return in.Refuse(wrong(err))
 		}
 	}
-	game := d.pos.Game
-	as, dead := strings.ToLower(in.arg("as")), ""
-	result := verdicts[as]
-	if as == "count" {
-		ps, err := ParsePoints(in.Request.Args["dead"], m.Setup.W, m.Setup.H)
-		if err != nil {
-			return in.Refuse(wrong(err))
-		}
-		if in.Request.Args["dead"] == "" { // as it is marked
-			ps = game.Dead()
-		}
-		g, err := counted(game, ps)
-		if err != nil {
-			return in.Refuse(text.Whole(err))
-		}
-		if result = g.Result(); len(ps) > 0 {
-			dead = " " + rules.Names(ps)
-		}
+	result, dead, err := in.verdict(d.pos.Game)
+	if err != nil {
+		return in.Refuse(wrong(err))
 	}
-	if result == "" {
-		return in.Refuse(say("adjudicate.as", shortened(as)))
-	}
-	if err := in.add(&d, body(eventAdjudicate, result+dead)); err != nil {
+	if err := in.add(&d, body(eventAdjudicate, result, dead)); err != nil {
 		return in.Refuse(wrong(err))
 	}
 	key := "decided"
 	if dead != "" {
 		key = "decided.dead"
 	}
-	return in.end(d, words{below: []text.Message{say(key, named(in.By), in.number(), Outcome(m, d.pos), strings.TrimSpace(dead))}})
+	return in.end(d, words{below: []text.Message{say(key, named(in.By), in.number(), Outcome(m, d.pos), dead)}})
+}
+
+// verdict returns the result that a moderator decides on, and which stones are dead if the
+// game is counted.
+func (in *Input) verdict(g *rules.Game) (result, dead string, err error) {
+	as := strings.ToLower(in.arg("as"))
+	if verdicts[as] != "" {
+		return verdicts[as], "", nil
+	}
+	if as != "count" {
+		return "", "", text.Error("adjudicate.as", shortened(as))
+	}
+	ps := g.Dead() // as it is marked
+	if in.Request.Args["dead"] != "" {
+		if ps, err = ParsePoints(in.Request.Args["dead"], in.Match.Setup.W, in.Match.Setup.H); err != nil {
+			return "", "", err
+		}
+	}
+	if g, err = counted(g, ps); err != nil {
+		return "", "", err
+	}
+	return g.Result(), rules.Names(ps), nil
 }
 
 // counted brings a game to its count, with these stones dead.

@@ -197,10 +197,8 @@ func (in *Input) play(turns ...rules.Turn) Step {
 	case is == rules.Settling && was == rules.Playing:
 		w.below = in.stopped(&d)
 	case is == rules.Settling:
-		for _, c := range []rules.Color{rules.Black, rules.White} {
-			if other := in.Match.Seat(c); other != in.By && in.Position.Game.HasAgreed(c) && !g.HasAgreed(c) {
-				w.board = []text.Message{say("accept.again", named(other))}
-			}
+		if c := in.color().Opponent(); !in.playsBoth() && in.Position.Game.HasAgreed(c) && !g.HasAgreed(c) {
+			w.board = []text.Message{say("accept.again", named(in.Match.Seat(c)))}
 		}
 	case was == rules.Settling:
 		if k, final := g.Rules().EndsDisputes(); final {
@@ -216,24 +214,11 @@ func (in *Input) illegal(err error) text.Message {
 	if !errors.As(err, &i) {
 		return wrong(err)
 	}
-	r := in.Position.Game.Rules()
 	switch {
 	case errors.Is(err, rules.ErrNotYourTurn):
 		return say("not.your.turn", in.number(), text.Color(in.Position.Game.ToPlay()))
 	case errors.Is(err, rules.ErrNoSuchTurn):
-		if k := i.Turn.Kind; !k.IsTurn() && k != rules.MarkSeki {
-			return in.noAgreement(r)
-		}
-		var turns []text.Message
-		for k := rules.Place; k <= rules.Resign; k++ {
-			if r.Has(k) {
-				turns = append(turns, say("use", k.String()))
-			}
-		}
-		if i.Turn.Kind == rules.Button && (in.Position.Game.Table() > 0 || in.Position.Game.Holds(rules.Black, rules.ButtonThing)+in.Position.Game.Holds(rules.White, rules.ButtonThing) > 0) {
-			return say("button.by.pass", r.Title, text.List(turns...))
-		}
-		return say("no.such.turn", r.Title, say(i.Turn.Kind.String()+".word"), text.List(turns...))
+		return in.noSuchTurn(i.Turn.Kind)
 	case errors.Is(err, rules.ErrStopped):
 		return say("stopped", in.number())
 	case errors.Is(err, rules.ErrPlaying):
@@ -250,6 +235,25 @@ func (in *Input) illegal(err error) text.Message {
 		return say("illegal.rule", i.Turn.At.String(), text.Sentence(i.Because), text.Sentence(i.Rule))
 	}
 	return say("illegal.plain", i.Turn.At.String(), text.Sentence(i.Because))
+}
+
+// noSuchTurn says that the ruleset does not know a kind of turn, and which it knows.
+func (in *Input) noSuchTurn(k rules.Kind) text.Message {
+	g := in.Position.Game
+	r := g.Rules()
+	if !k.IsTurn() && k != rules.MarkSeki {
+		return in.noAgreement(r)
+	}
+	var turns []text.Message
+	for k := rules.Place; k <= rules.Resign; k++ {
+		if r.Has(k) {
+			turns = append(turns, say("use", k.String()))
+		}
+	}
+	if k == rules.Button && g.Table()+g.Holds(rules.Black, rules.ButtonThing)+g.Holds(rules.White, rules.ButtonThing) > 0 {
+		return say("button.by.pass", r.Title, text.List(turns...))
+	}
+	return say("no.such.turn", r.Title, say(k.String()+".word"), text.List(turns...))
 }
 
 // marked reports whether a turn marks stones as they are marked already.
@@ -290,11 +294,7 @@ func Over(m Match, p *Position) text.Message {
 
 // byCount reports whether a result, as SGF writes it, is that of a count.
 func byCount(result string) bool {
-	if result == "0" {
-		return true
-	}
-	_, margin, _ := strings.Cut(result, "+")
-	_, err := rules.ParsePoints(margin)
+	_, err := rules.ParsePoints(strings.TrimLeft(result, "BW+"))
 	return err == nil
 }
 
