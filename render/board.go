@@ -14,25 +14,20 @@ type grid struct {
 	*sprites
 	coordinates string
 	w, h        int // of the board
-	view        View
-	x, y        int // of A1, in pixels, which may lie outside of the picture
+	x, y        int // of A1, in pixels
 }
 
 func (k *sprites) grid(s *Scene, coordinates string) grid {
 	w, h := s.Size()
-	v := s.view()
-	x, y := k.a1(v, k.cell)
-	return grid{k, coordinates, w, h, v, x, y}
+	x, y := k.a1(w, h, k.cell)
+	return grid{k, coordinates, w, h, x, y}
 }
 
-// a1 returns where A1 lies on a picture, which may be outside of the view.
-func (k sizeKey) a1(v View, cell int) (x, y int) {
-	cols, rows := v.size()
+// a1 returns where A1 of a board lies on a picture.
+func (k sizeKey) a1(w, h, cell int) (x, y int) {
 	board := layouts[k.layout].board
 	// Lines lie on two pixels of which the first is even.
-	x = (k.u(board.Dx())-(cols-1)*cell)/2 | 1
-	y = (k.u(board.Dy())+(rows-1)*cell)/2 | 1
-	return x - int(v.From.X)*cell, y + int(v.From.Y)*cell
+	return (k.u(board.Dx())-(w-1)*cell)/2 | 1, (k.u(board.Dy())+(h-1)*cell)/2 | 1
 }
 
 // Lines returns where the lines of the board lie on the picture of a scene: A1 at x and
@@ -44,10 +39,10 @@ func (s Scene) Lines(o Options) (x, y, cell int, err error) {
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	k, v := sizeKey{scales[o.Size], o.Layout}, s.view()
-	cols, rows := v.size()
-	cell = cellOf(k.quarter, cols, rows)
-	x, y = k.a1(v, cell)
+	k := sizeKey{scales[o.Size], o.Layout}
+	w, h := s.Size()
+	cell = cellOf(k.quarter, w, h)
+	x, y = k.a1(w, h, cell)
 	return x, y, cell, nil
 }
 
@@ -61,15 +56,15 @@ func (l *displayList) boardOf(g *grid, s *Scene) {
 	l.lines(g)
 
 	stamp := func(p rules.Point, sp *sprite) {
-		if g.view.has(p) {
+		if s.has(p) {
 			x, y := g.at(p)
 			l.stamp(x, y, sp)
 		}
 	}
 	each := func(do func(p rules.Point, color rules.Color)) {
-		for y := g.view.To.Y; y >= g.view.From.Y; y-- {
-			for x := g.view.From.X; x <= g.view.To.X; x++ {
-				p := rules.Point{X: x, Y: y}
+		for y := g.h - 1; y >= 0; y-- {
+			for x := range g.w {
+				p := rules.Point{X: int8(x), Y: int8(y)}
 				if color := s.at(p); color != rules.None {
 					do(p, color)
 				}
@@ -103,72 +98,17 @@ func (l *displayList) boardOf(g *grid, s *Scene) {
 	for _, p := range s.Ko {
 		stamp(p, g.ko)
 	}
-	last := cmp.Or(s.Last, s.Newest)
-	if marked := l.marks(g, s, last, stamp); last != nil && !marked {
+	if last := cmp.Or(s.Last, s.Newest); last != nil {
 		stamp(*last, g.last[s.at(*last)])
 	}
 }
 
-// marks draws the marks of a diagram, and reports whether one lies on the last
-// stone, which then needs no other.
-func (l *displayList) marks(g *grid, s *Scene, last *rules.Point, stamp func(rules.Point, *sprite)) (onLast bool) {
-	for _, m := range s.Marks {
-		if !s.has(m.At) || !g.view.has(m.At) {
-			continue
-		}
-		onLast = onLast || last != nil && m.At == *last
-		color := s.at(m.At)
-		if m.Kind != Label {
-			stamp(m.At, g.shapes[m.Kind][color])
-			continue
-		}
-		ink := g.theme.label
-		switch color {
-		case rules.Black:
-			ink = g.theme.whiteStone
-		case rules.White:
-			ink = g.theme.blackStone
-		default:
-			stamp(m.At, g.hole) // lines would run through the letter
-		}
-		text := drawable(cutRunes(m.Label, 3), "?")
-		size := [...]float64{0.66, 0.58, 0.44}[min(max(len([]rune(text)), 1), 3)-1]
-		st := style{bold, max(int(size*float64(g.cell)+0.5), 6), ink}
-		x, y := g.at(m.At)
-		l.centred(x, y, text, st)
-	}
-	return onLast
-}
-
-// cutRunes returns the first n letters of a text.
-func cutRunes(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
-}
-
-// lines draws the lines and the stars. Where the board extends beyond the view
-// the lines run on for half a cell.
+// lines draws the lines and the stars.
 func (l *displayList) lines(g *grid) {
-	left, bottom := g.at(g.view.From)
-	right, top := g.at(g.view.To)
+	left, bottom := g.x, g.y
+	right, top := left+(g.w-1)*g.cell, bottom-(g.h-1)*g.cell
 	half := g.line / 2
 	x0, y0, x1, y1 := left-half, top-half, right+half, bottom+half
-	if g.view.From.X > 0 {
-		x0 = left - g.cell/2
-	}
-	if int(g.view.To.X) < g.w-1 {
-		x1 = right + g.cell/2
-	}
-	if g.view.From.Y > 0 {
-		y1 = bottom + g.cell/2
-	}
-	if int(g.view.To.Y) < g.h-1 {
-		y0 = top - g.cell/2
-	}
 	for x := left; x <= right; x += g.cell {
 		l.fill(image.Rect(x-half, y0, x+half, y1), g.theme.line)
 	}
@@ -176,10 +116,8 @@ func (l *displayList) lines(g *grid) {
 		l.fill(image.Rect(x0, y-half, x1, y+half), g.theme.line)
 	}
 	for _, p := range stars(g.w, g.h) {
-		if g.view.has(p) {
-			x, y := g.at(p)
-			l.stamp(x, y, g.star)
-		}
+		x, y := g.at(p)
+		l.stamp(x, y, g.star)
 	}
 }
 
@@ -224,8 +162,8 @@ func (l *displayList) coordinates(g *grid, s *Scene) {
 	plain := style{medium, g.labels, g.theme.label}
 	lit := style{bold, g.labels, g.theme.onPill}
 	away := g.cell/2 + g.u(labelBand)/2
-	left, bottom := g.at(g.view.From)
-	right, top := g.at(g.view.To)
+	left, bottom := g.x, g.y
+	right, top := left+(g.w-1)*g.cell, bottom-(g.h-1)*g.cell
 	write := func(x, y int, text string, last bool) {
 		st := plain
 		if last {
@@ -237,18 +175,16 @@ func (l *displayList) coordinates(g *grid, s *Scene) {
 		}
 		l.centred(x, y, text, st)
 	}
-	seen := s.Last != nil && g.view.has(*s.Last)
-	for x := g.view.From.X; x <= g.view.To.X; x++ {
-		at, _ := g.at(rules.Point{X: x})
-		last := seen && s.Last.X == x
-		write(at, top-away, columnName(g.coordinates, int(x)), last)
-		write(at, bottom+away, columnName("letters", int(x)), last)
+	seen := s.Last != nil && s.has(*s.Last)
+	for x := range g.w {
+		last := seen && int(s.Last.X) == x
+		write(left+x*g.cell, top-away, columnName(g.coordinates, x), last)
+		write(left+x*g.cell, bottom+away, columnName("letters", x), last)
 	}
-	for y := g.view.From.Y; y <= g.view.To.Y; y++ {
-		_, at := g.at(rules.Point{Y: y})
-		last := seen && s.Last.Y == y
-		write(left-away, at, rowName("letters", int(y), g.h), last)
-		write(right+away, at, rowName(g.coordinates, int(y), g.h), last)
+	for y := range g.h {
+		last := seen && int(s.Last.Y) == y
+		write(left-away, bottom-y*g.cell, rowName("letters", y, g.h), last)
+		write(right+away, bottom-y*g.cell, rowName(g.coordinates, y, g.h), last)
 	}
 }
 

@@ -2,7 +2,6 @@ package render
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -76,18 +75,6 @@ func stateCases(t testing.TB) []pictured {
 	lesson := of(play(t, "button", k(13, 13, 14), "C3 K11 K3 C11 F3 C6"))
 	lesson.Step, lesson.Steps = 3, 12
 	lesson.Comment = "White approaches from the wide side. Black may pincer at C8, or take the corner and let White settle. Whoever fills the last neutral point cannot take the button as well."
-	lesson.Marks = []Mark{
-		{At: point(t, "C8"), Label: "a"}, {At: point(t, "D5"), Label: "b"}, {At: point(t, "F3"), Kind: Triangle},
-		{At: point(t, "C6"), Kind: Square}, {At: point(t, "K11"), Kind: Circle}, {At: point(t, "C3"), Kind: Cross},
-		{At: point(t, "L4"), Kind: Triangle}, {At: point(t, "L5"), Kind: Square}, {At: point(t, "L6"), Kind: Circle}, {At: point(t, "L7"), Kind: Cross},
-	}
-	joseki := play(t, "aga", k(19, 19, 15), "R17 Q16 R16 R15 S15 Q17 S16 Q15 R18 R14")
-	corner := of(joseki)
-	corner.Last, corner.Notes, corner.Why = nil, nil, nil
-	for i, turn := range joseki.Log() {
-		corner.Marks = append(corner.Marks, Mark{At: turn.At, Label: strconv.Itoa(i + 1)})
-	}
-	corner.View = View{point(t, "N12"), point(t, "T19")}
 	long := longGame(t, "two-button")
 	estimated := Of(long, Names{"Miyamoto Naoki of Kansai", "Go Seigen"}).Estimated(9)
 	crowded := of(longGame(t, "area-2"))
@@ -112,7 +99,6 @@ func stateCases(t testing.TB) []pictured {
 		{"ultimate", of(play(t, "ultimate", k(9, 9, 8), e1+"delay C5 delay B4")), Options{}},
 		{"ultimate 19", of(random(t, "ultimate", 19, 19, 200, 9)), Options{}},
 		{"lesson", lesson, Options{}},
-		{"diagram", corner, Options{Theme: "book"}},
 		{"full board", of(full(t, "two-button", 19, 19, 3)), Options{}},
 		{"25x25", of(random(t, "aga", 25, 25, 300, 3)), Options{}},
 		{"5x25", of(random(t, "aga", 25, 5, 60, 3)), Options{}},

@@ -10,8 +10,7 @@
 // The same scene always makes the same bytes, from any number of goroutines.
 // Pictures of one game that follow each other are drawn faster when their scenes
 // name a Series: only what has changed is painted. [GIF] animates
-// scenes, such as those of [Scenes]. [Diagram] numbers the stones of a part of a
-// game as books do.
+// scenes, such as those of [Scenes].
 //
 // # What the picture says
 //

@@ -137,3 +137,13 @@ func nameplate(name, instead string) string {
 	}
 	return drawable(name, instead)
 }
+
+// cutRunes returns the first n letters of a text.
+func cutRunes(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}

@@ -149,7 +149,7 @@ func spritesOf(s *Scene, o Options) (*sprites, Options, error) {
 	if err := s.check(); err != nil {
 		return nil, o, err
 	}
-	w, h := s.view().size()
+	w, h := s.Size()
 	return spritesFor(o, w, h), o, nil
 }
 

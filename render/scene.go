@@ -15,8 +15,6 @@ type Scene struct {
 	// Board is the stones that stand, the top row first: X black, O white,
 	// . empty. Stones in Ghosts and Dead are not among them.
 	Board []string
-	// View is the part of the board that is shown; the zero value is all of it.
-	View View
 	// Last is the point of the last turn, if that was a placement.
 	Last *rules.Point
 	// Newest is the point of the last placement where the turns after it placed
@@ -37,8 +35,6 @@ type Scene struct {
 	// Look is how the picture is to be drawn where nobody says otherwise: what has
 	// been chosen for the room.
 	Look Options
-	// Marks are those of a diagram: shapes, letters and numbers.
-	Marks []Mark
 
 	Black, White Player
 	// Table is what lies between the players.
@@ -103,30 +99,6 @@ type Stone struct {
 	At    rules.Point
 	Color rules.Color
 }
-
-// A View is a part of a board: the points from one corner to another, both of
-// them included.
-type View struct{ From, To rules.Point }
-
-// A Mark lies on a point of a diagram.
-type Mark struct {
-	At    rules.Point
-	Kind  MarkKind
-	Label string // of Label: a letter, or a number of up to three digits
-}
-
-// A MarkKind is the shape of a mark.
-type MarkKind uint8
-
-// The marks of diagrams: on stones that are spoken of, a letter on an empty
-// point, the number of a move.
-const (
-	Label MarkKind = iota
-	Triangle
-	Square
-	Circle
-	Cross
-)
 
 // A Player is one side of the ledger.
 type Player struct {
@@ -225,16 +197,6 @@ func (s *Scene) Size() (w, h int) {
 	return len(s.Board[0]), len(s.Board)
 }
 
-// view returns the part of the board that is shown.
-func (s *Scene) view() View {
-	w, h := s.Size()
-	all := View{To: rules.Point{X: int8(w - 1), Y: int8(h - 1)}}
-	if s.View == (View{}) {
-		return all
-	}
-	return s.View
-}
-
 // check reports a scene that cannot be drawn.
 func (s *Scene) check() error {
 	w, h := s.Size()
@@ -246,17 +208,9 @@ func (s *Scene) check() error {
 			return fmt.Errorf("render: a row of a %d×%d board cannot be %q", w, h, row)
 		}
 	}
-	if v := s.view(); !s.has(v.From) || !s.has(v.To) || v.From.X > v.To.X || v.From.Y > v.To.Y {
-		return fmt.Errorf("render: a %d×%d board has no part from %v to %v", w, h, v.From, v.To)
-	}
 	for _, st := range slices.Concat(s.Ghosts, s.Dead, s.Territory, []Stone{{Color: s.By}, {Color: s.Winner}}) {
 		if st.Color > rules.White {
 			return fmt.Errorf("render: no stone has the colour %d", st.Color)
-		}
-	}
-	for _, m := range s.Marks {
-		if m.Kind > Cross {
-			return fmt.Errorf("render: no mark is of the kind %d", m.Kind)
 		}
 	}
 	return nil
@@ -280,14 +234,6 @@ func (s *Scene) has(p rules.Point) bool {
 	w, h := s.Size()
 	return p.X >= 0 && p.Y >= 0 && int(p.X) < w && int(p.Y) < h
 }
-
-// has reports whether a point is shown.
-func (v View) has(p rules.Point) bool {
-	return p.X >= v.From.X && p.Y >= v.From.Y && p.X <= v.To.X && p.Y <= v.To.Y
-}
-
-// size returns the number of columns and rows that are shown.
-func (v View) size() (w, h int) { return int(v.To.X-v.From.X) + 1, int(v.To.Y-v.From.Y) + 1 }
 
 func (s *Scene) words() *Words {
 	if s.Words == nil {

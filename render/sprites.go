@@ -74,8 +74,6 @@ type sprites struct {
 	last   [3]*sprite // the mark on the last stone, by the stone's colour
 	cross  [3]*sprite // on ghosts
 	ring   [3]*sprite // on stones in seki
-	shapes [Cross + 1][3]*sprite
-	hole   *sprite // hides the lines under a letter
 	ko     *sprite
 	star   *sprite
 	pill   *sprite
@@ -104,7 +102,7 @@ var spriteCache = struct {
 	sprites     map[spritesKey]*sprites
 }{palettes: map[backgroundKey]*palette{}, backgrounds: map[backgroundKey]*background{}, sprites: map[spritesKey]*sprites{}}
 
-// spritesFor returns the sprites for a view of w columns and h rows.
+// spritesFor returns the sprites for a board of w columns and h rows.
 func spritesFor(o Options, w, h int) *sprites {
 	th := looks[look{o.Theme, o.Panel}]
 	gk := backgroundKey{look{o.Theme, o.Panel}, sizeKey{scales[o.Size], o.Layout}}
@@ -204,13 +202,6 @@ func newSprites(g *background, cell int) *sprites {
 
 	k.ring[black], k.ring[white] = k.drawn(0.5, 1, k.strokes(0.09, t.whiteStone, ringPath)), k.drawn(0.5, 1, k.strokes(0.09, t.blackStone, ringPath))
 	k.ko = k.drawn(0.5, 1, k.strokes(0.17, t.onPill, koPath), k.strokes(0.09, t.pill, koPath))
-	for kind, path := range map[MarkKind]func(*gg.Context, float64){Triangle: trianglePath, Square: squarePath, Circle: ringPath, Cross: crossPath} {
-		stroke := 0.085
-		k.shapes[kind][0] = k.drawn(0.5, 1, k.strokes(stroke+0.06, t.wood[1], path), k.strokes(stroke, t.label, path))
-		k.shapes[kind][black] = k.drawn(0.5, 1, k.strokes(stroke, t.whiteStone, path))
-		k.shapes[kind][white] = k.drawn(0.5, 1, k.strokes(stroke, t.blackStone, path))
-	}
-	k.hole = k.drawn(0.5, 1, k.spot(0.42, t.wood[0].over(t.wood[1], 0.5)))
 
 	k.square[black] = k.marker(t.blackStone, t.blackRimOr(t.blackStone))
 	k.square[white] = k.marker(t.whiteStone, t.line)
@@ -241,16 +232,7 @@ func crossPath(dc *gg.Context, s float64) {
 
 func ringPath(dc *gg.Context, s float64) { arc(dc, 0, 0, 0.24*s, 0, 2*math.Pi) }
 
-func squarePath(dc *gg.Context, s float64) { dc.DrawRectangle(-0.21*s, -0.21*s, 0.42*s, 0.42*s) }
-
 func koPath(dc *gg.Context, s float64) { dc.DrawRectangle(-0.19*s, -0.19*s, 0.38*s, 0.38*s) }
-
-func trianglePath(dc *gg.Context, s float64) {
-	dc.MoveTo(0, -0.30*s)
-	dc.LineTo(0.27*s, 0.17*s)
-	dc.LineTo(-0.27*s, 0.17*s)
-	dc.ClosePath()
-}
 
 func (k *sprites) spot(radius float64, c rgb) func(*gg.Context) {
 	return func(dc *gg.Context) {

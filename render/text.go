@@ -66,7 +66,6 @@ func Text(s Scene) string {
 	for _, sentence := range said {
 		more = append(more, w.stopped(sentence))
 	}
-	more = append(more, s.markText(w)...)
 	for _, r := range s.Rows {
 		more = append(more, w.stopped(r.text(w)))
 	}
@@ -100,28 +99,6 @@ func seated(name, color string) string {
 // coordinates, for where letters stand in columns. It is empty for a scene that
 // cannot be drawn.
 func TextBoard(s Scene) string { return strings.TrimPrefix(s.letters(" "), "\n") }
-
-// markText returns the marks of a diagram in words: "Triangle: C3 D4."
-func (s *Scene) markText(w *Words) []string {
-	var out []string
-	for kind := Label; kind <= Cross; kind++ {
-		var at []string
-		for _, m := range s.Marks {
-			if m.Kind != kind || !s.has(m.At) {
-				continue
-			}
-			if kind == Label {
-				at = append(at, clean(cutRunes(m.Label, 3), "?")+" "+m.At.String())
-			} else {
-				at = append(at, m.At.String())
-			}
-		}
-		if len(at) > 0 {
-			out = append(out, w.stopped(w.Marks[kind]+": "+strings.Join(at, ", ")))
-		}
-	}
-	return out
-}
 
 // text returns a row of the ledger in words: "Prisoners: Black 27 (+4), White 26".
 func (r *Row) text(w *Words) string {

@@ -46,7 +46,6 @@ type Words struct {
 	InSeki    string // points: "alive in seki: %s"
 	MayDraw   string // of the player who has the right to declare a draw
 	Step      string // of a lesson or replay: "Step %d of %d"
-	Marks     [Cross + 1]string
 	Legend    string // of the letters of Text
 	DeadAre   string // added to the legend when there are dead stones
 	Stop      string // behind each sentence of Text: ". "
@@ -82,7 +81,6 @@ var English = Words{
 	IfAgreed: "if you agree: %s", Accepted: "%s has accepted",
 	Forbidden: "may not take at %s (repetition)", InSeki: "alive in seki: %s", MayDraw: "may draw",
 	Step:   "Step %d of %d",
-	Marks:  [...]string{Label: "Letter", Triangle: "Triangle", Square: "Square", Circle: "Circle", Cross: "Cross"},
 	Legend: "X Black, O White", DeadAre: "x o dead",
 	Stop: ". ",
 }

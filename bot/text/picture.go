@@ -61,9 +61,6 @@ func pictureFields(w *render.Words) map[string]*string {
 			fields["turn."+k.String()] = &w.Turns[i]
 		}
 	}
-	for i, name := range []string{"letter", "triangle", "square", "circle", "cross"} {
-		fields["mark."+name] = &w.Marks[i]
-	}
 	return fields
 }
 
