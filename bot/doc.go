@@ -24,12 +24,15 @@
 // wait for one another.
 //
 // The same transaction marks each post that is first in its lane as one that may have
-// been sent. If the adapter shows posts itself (Request.Shows), those for the place of the
-// request come back with the answer: the adapter shows each and settles it. The bot
-// delivers all others at once, and also those that the adapter did not settle. The
-// database holds keys and arguments, not words: the bot words a post, and draws its
-// picture, when it delivers the post. A crash therefore loses nothing: every answer is
-// stored, and every stored post is shown.
+// been sent. If the adapter shows posts itself (Request.Shows), Ask returns those for the
+// place of the request, and last the post that answers it: the adapter shows each and
+// settles it. The bot delivers all others at once, and also those that the adapter did not
+// settle. If the adapter shows none, the answer is stored with them; that to a question as
+// the question, which is asked when the answer is delivered.
+//
+// The database holds keys and arguments, not words: the bot words a post, and draws its
+// picture, when it delivers the post. A crash therefore loses nothing: what a request
+// changed is stored with its answer, and every stored post is shown.
 //
 // To follow this in the code, begin with [Bot.Ask] and read ask.go from top to bottom:
 // it ends with the commit. From there go to makeTurn in package match, which decides a placement,

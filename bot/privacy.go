@@ -158,6 +158,7 @@ func (b *Bot) forget(ctx context.Context, r Request, by match.PersonID) error {
 	if err := b.store.Forget(ctx, f); err != nil {
 		return err
 	}
+	b.outbox.Forget(by)
 	return b.erase(ctx, f)
 }
 

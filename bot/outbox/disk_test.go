@@ -58,7 +58,7 @@ func (p *process) Commit(ctx context.Context, step *match.Step) error {
 			o := &stored{OutboxPost: step.Posts[i], state: Waiting}
 			d.posts = append(d.posts, o)
 			for _, p := range d.posts {
-				if p.Lane() == o.Lane() {
+				if p.Where.Channel == o.Where.Channel && p.Game == o.Game { // not of each lane of answers
 					o.N++
 				}
 			}
@@ -163,7 +163,7 @@ func (p *process) Decorations(ctx context.Context) (rows []Row, err error) {
 func (p *process) Park(ctx context.Context, where match.Room, game match.GameID, _ string) (parked []string, first bool, err error) {
 	err = p.change(ctx, "park", func(d *disk) error {
 		for _, o := range d.posts {
-			if o.waits() && o.Where.Channel == where.Channel && (game == "" || o.Game == game) {
+			if o.waits() && o.For == "" && o.Where.Channel == where.Channel && (game == "" || o.Game == game) {
 				o.state = Parked
 				parked = append(parked, o.ID)
 			}

@@ -22,6 +22,15 @@
 //     decorations, when to try again, that the platform refuses the post, or that its room
 //     is parked.
 //
+// # Answers
+//
+// What answers a request is a post, too, for the person who asked. Its asker shows it and
+// stores nothing; or it is stored, because the asker does not show answers or has released
+// this one. Then it waits in a lane of that person and place. It comes in no board's way: if
+// it cannot be shown, it is dropped and nothing is parked, and it is dropped at its NotAfter.
+// Refusals that wait in a lane are one message. They wait while less than half of the burst
+// of the account is left, and boards come before them.
+//
 // # The store is the truth
 //
 // A stored post is waiting, shown, superseded, refused or parked. The lanes hold the

@@ -86,6 +86,17 @@ func (b *Outbox) remove(o match.OutboxPost) {
 	}
 }
 
+// Forget drops the answers that wait for somebody whose posts are deleted.
+func (b *Outbox) Forget(who match.PersonID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for l, in := range b.lanes {
+		if l.For == who && who != "" {
+			in.posts = slices.DeleteFunc(in.posts, func(p *pending) bool { return p.idle() })
+		}
+	}
+}
+
 // Reread makes the outbox read the waiting posts again, because there may be others now.
 func (b *Outbox) Reread() {
 	b.mu.Lock()
@@ -185,6 +196,9 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 	}
 	slices.SortFunc(posts, func(x, y *pending) int {
 		l, m := x.Lane(), y.Lane()
+		if x.Refused != y.Refused { // boards first
+			return map[bool]int{false: -1, true: 1}[x.Refused]
+		}
 		return cmp.Or(b.lanes[l].sent.Compare(b.lanes[m].sent), x.Due.Compare(y.Due), cmp.Compare(l.Platform, m.Platform), cmp.Compare(l.Channel, m.Channel), cmp.Compare(l.Game, m.Game), cmp.Compare(l.For, m.For), cmp.Compare(l.Thread, m.Thread))
 	})
 	posts = slices.DeleteFunc(posts, func(p *pending) bool {

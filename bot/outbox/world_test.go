@@ -135,6 +135,9 @@ func (p *process) word(_ context.Context, o Pending) (Post, error) {
 	if o.Kind == match.Show {
 		post.Scene = &render.Scene{}
 	}
+	for _, text := range o.Texts {
+		post.Text += "+" + text.Key
+	}
 	switch p.fate("word " + o.ID) {
 	case "stale":
 		return post, ErrStale
@@ -266,7 +269,10 @@ func (w *world) show(p Post) []Owes {
 	if !w.messages[p.ID] {
 		w.messages[p.ID] = true
 		w.controls[p.ID] = p.Kind == match.Show
-		w.shown = append(w.shown, fmt.Sprintf("%s@%.4g", p.ID, time.Since(w.began).Round(10*time.Millisecond).Seconds()))
+		w.shown = append(w.shown, fmt.Sprintf("%s@%.4g", p.ID+p.Text, time.Since(w.began).Round(10*time.Millisecond).Seconds()))
+		if p.Kind == match.Answer {
+			return nil
+		}
 		for kind, seq := range w.lastSeq[p.Game] {
 			if seq > p.Seq || seq == p.Seq && kind == p.Kind {
 				w.Errorf("%s is shown after something newer", p.ID)
@@ -309,6 +315,9 @@ func (w *world) play(plans []plan) {
 				o := match.OutboxPost{ID: post, Game: p.game, Where: match.Room{Platform: "chat", Channel: "club"}, Kind: match.Show, Seq: n + 1}
 				if post[0] == 'n' {
 					o.Kind = match.Notice
+				}
+				if post[0] == 'a' {
+					o = refusal(post)
 				}
 				if w.asker {
 					o.Asker = true
@@ -395,7 +404,7 @@ func (w *world) after(d time.Duration) string {
 func (w *world) stands() string {
 	var out, wrong []string
 	last := map[match.GameID]string{}
-	for _, game := range []string{"nb", "o"} {
+	for _, game := range []string{"nb", "o", "a"} {
 		for _, m := range w.shown {
 			if strings.Contains(game, m[:1]) {
 				out = append(out, m)

@@ -110,6 +110,40 @@ func changePosts(d *fixture) {
 	d.same("left", d.waiting(), []string{"p4", "p5"})
 }
 
+// Answers have lanes by person. They are not parked with their room, are no messages of a
+// game, and are deleted with their person and when nobody can ask again.
+func answers(d *fixture) {
+	answer := func(id string, who match.PersonID) match.OutboxPost {
+		return match.OutboxPost{ID: id, Kind: match.Answer, Where: match.Room{Platform: garden.Platform, Channel: garden.Channel, Thread: "$root"}, For: who, Private: true,
+			Refused: true, Lang: "ja", Reply: "route", NotAfter: d.now.Add(day), Texts: []bot.Text{text.Say("no", "x")},
+			Question: &match.Question{Command: "score", Args: map[string]string{"game": "1"}, Moderator: true},
+			Controls: []match.Control{{Label: "label.more", Command: "more", Args: map[string]string{"seq": "1"}, Ask: "at"}}}
+	}
+	give := func(o match.OutboxPost) match.OutboxPost {
+		step := &match.Step{Request: d.request(), At: d.now, By: o.For, Posts: []match.OutboxPost{o}}
+		d.must(d.Commit(d.ctx(), step))
+		o = step.Posts[0]
+		o.Due = d.now
+		return o
+	}
+	m := d.open("g1", garden)
+	d.play(m, post("board", match.Show, m))
+	first, other, second := give(answer("a1", ada)), give(answer("b1", bob)), give(answer("a2", ada))
+	d.same("tried", []bool{first.Tried, other.Tried, second.Tried}, []bool{true, true, false})
+	d.same("as stored", d.waits()[:3], []match.OutboxPost{first, other, second})
+	d.park(garden, "")
+	d.same("after the room is parked", d.waiting(), []string{"a1", "b1", "a2"})
+	d.settle("a1", "b1")
+	if _, err := d.GameUnder(d.ctx(), garden.Platform, "a1"); !errors.Is(err, bot.ErrNotFound) {
+		d.Errorf("the answer is a message of a game: %v", err)
+	}
+	d.must(d.Forget(d.ctx(), bot.Forgetting{Person: ada}))
+	d.same("after ada is forgotten", d.waiting(), []string{})
+	d.pass(31 * day)
+	d.prune()
+	give(answer("b1", bob)) // its row is gone
+}
+
 func decorations(d *fixture) {
 	row := func(kind, key string, n int64, data string) outbox.Row {
 		return outbox.Row{Platform: "chat", Channel: "garden", Thread: "t", Game: "g1", Kind: kind, Key: key, Seq: 3, Of: match.Show, Target: "m1", Data: data,

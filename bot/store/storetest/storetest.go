@@ -52,6 +52,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"a post comes back as it was owed", postReadBack},
 		{"a step marks what nothing older waits before", triedByStep},
 		{"posts are changed while they wait", changePosts},
+		{"answers wait for their persons, beside the games", answers},
 		{"decorations", decorations},
 		{"settling twice is settling once", settleTwice},
 		{"the last receipt of a kind is known", lastReceipt},
