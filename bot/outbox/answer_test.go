@@ -25,7 +25,7 @@ func refusal(id string) match.OutboxPost {
 // shows in the end.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct{ what, fates, answers, want string }{
-		{"each at once, beside the board", "", "0 a1, 0 a2 by bob", "b1@0.3 a1+no1@0.25 a2+no2@0.25"},
+		{"each at once, beside the board", "", "0 a1, 10ms a2 by bob", "b1@0.3 a1+no1@0.25 a2+no2@0.26"},
 		{"one after the other", "", "0 a1, 400ms a2", "b1@0.3 a1+no1@0.25 a2+no2@0.65"},
 		{"those that wait for the same person are one message", "", "0 a1, 100ms a2, 150ms a3, 160ms a4 by bob",
 			"b1@0.3 a1+no1@0.25 a4+no4@0.41 a2+no2+no3@0.5"},
