@@ -1,7 +1,5 @@
 package rules
 
-import "slices"
-
 // A Score is a count: the lines, Black's first, and what they add up to.
 type Score struct {
 	Lines        []Line
@@ -157,7 +155,7 @@ func (g *Game) touchesSeki(r Region) bool {
 // counted by territory, komi and N-1 for N handicap stones
 // included, and reports whether the two agree, as they do in aga.
 func (g *Game) AreaAgrees() (Points, bool) {
-	area := slices.ContainsFunc(g.rules.Count, func(r Rule) bool { return r.Name == CountStones.Name })
+	area := Includes(g.rules.Count, CountStones)
 	if g.score == nil || area || g.rules.Theorem != "A" {
 		return 0, false
 	}

@@ -333,7 +333,7 @@ func (c *composer) whole(r *Ruleset) {
 		r.Moves[Resign] = []Rule{ConcedeGame}
 	}
 	c.where = "moves, resign"
-	if last := r.Moves[Resign][len(r.Moves[Resign])-1]; last.Name != ConcedeGame.Name {
+	if last := r.Moves[Resign][len(r.Moves[Resign])-1]; !last.Is(ConcedeGame) {
 		c.fail("the last rule must be %q", ConcedeGame.Name)
 	}
 	c.where = "moves"
@@ -375,24 +375,21 @@ func (c *composer) whole(r *Ruleset) {
 // placing checks that a placement is one: the board must stay a board.
 func (c *composer) placing(rules []Rule) {
 	c.where = "moves, place"
-	need := names([]Rule{Require(PointIsEmpty), PlaceStone, CaptureSurrounded})
-	have := names(rules)
-	for i, name := range need {
-		if i >= len(have) || have[i] != name {
-			c.fail("rule %d must be %q, as in every placement", i+1, name)
+	for i, usual := range usualPlacement[:3] {
+		if i >= len(rules) || !rules[i].Is(usual[0]) {
+			c.fail("rule %d must be %q, as in every placement", i+1, usual[0].Name)
 			return
 		}
 	}
-	if len(have) <= len(need) || have[3] != Require(HasLiberty).Name && have[3] != RemoveOwn.Name {
+	if len(rules) <= 3 || !Includes(usualPlacement[3], rules[3]) {
 		c.fail("rule 4 must be %q or %q", Require(HasLiberty).Name, RemoveOwn.Name)
 	}
-	for i, name := range have {
-		if name == PlaceStone.Name && i != 1 || strings.HasSuffix(name, ", "+PlaceStone.Name) {
+	for i, r := range rules {
+		if r.Is(PlaceStone) && i != 1 || strings.HasSuffix(r.Name, ", "+PlaceStone.Name) {
 			c.fail("rule %d: a turn places one stone only", i+1)
 		}
 	}
-	repetition := func(f Fact) bool { return slices.Contains(have, Require(f).Name) }
-	if !repetition(NewPosition) && !repetition(NewSituation) && !repetition(NotKo) {
+	if !slices.ContainsFunc(rules, func(r Rule) bool { return Includes(usualPlacement[4], r) }) {
 		c.fail("a placement needs a rule on repetition: %q, %q or %q", Require(NewPosition).Name, Require(NewSituation).Name, Require(NotKo).Name)
 	}
 }

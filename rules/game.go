@@ -156,6 +156,9 @@ func (e *Illegal) Says() Saying {
 	return saying("move {0} ({1} {2}): {3}", e.Move, e.Turn.By, what, e.Because)
 }
 
+// Breaks reports whether the turn lacks a condition that the ruleset requires.
+func (e *Illegal) Breaks(f Fact) bool { return e.Rule == Require(f).Name }
+
 // Error returns what Says does, in English.
 func (e *Illegal) Error() string { return e.Says().String() }
 
@@ -652,7 +655,7 @@ func (g *Game) placements() (out []Turn) {
 func (r *Ruleset) placesAsUsual() bool {
 	list := r.Moves[Place]
 	for i, rule := range list {
-		if i >= len(usualPlacement) || !slices.Contains(usualPlacement[i], rule.Name) {
+		if i >= len(usualPlacement) || !Includes(usualPlacement[i], rule) {
 			return false
 		}
 	}
@@ -660,9 +663,9 @@ func (r *Ruleset) placesAsUsual() bool {
 }
 
 // usualPlacement holds, rule by rule, what a usual placement may say.
-var usualPlacement = [][]string{
-	{Require(PointIsEmpty).Name}, {PlaceStone.Name}, {CaptureSurrounded.Name}, {Require(HasLiberty).Name, RemoveOwn.Name},
-	{Require(NewPosition).Name, Require(NewSituation).Name, Require(NotKo).Name},
+var usualPlacement = [][]Rule{
+	{Require(PointIsEmpty)}, {PlaceStone}, {CaptureSurrounded}, {Require(HasLiberty), RemoveOwn},
+	{Require(NewPosition), Require(NewSituation), Require(NotKo)},
 }
 
 // Proof returns 16 hexadecimal digits over the board, the side to move, what is

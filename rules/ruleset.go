@@ -80,7 +80,7 @@ func (r *Ruleset) EndsDisputes() (Kind, bool) {
 
 // endsDisputes reports whether a rule is one of those that count all stones as alive when play stops again at once.
 func endsDisputes(r Rule) bool {
-	return r.Name == When(TwoPassesAgain, CountAllAlive).Name || r.Name == When(LastButtonTakenAgain, CountAllAlive).Name
+	return r.Is(When(TwoPassesAgain, CountAllAlive)) || r.Is(When(LastButtonTakenAgain, CountAllAlive))
 }
 
 // Undisputed returns the ruleset without that end of disputes, under the same name and version.
@@ -154,6 +154,13 @@ type Rule struct {
 	Name string
 	Do   func(*Game) bool
 }
+
+// Is reports whether two rules are the same. Their names say so, but no code depends on
+// the words in them.
+func (r Rule) Is(x Rule) bool { return r.Name == x.Name }
+
+// Includes reports whether a rule is in a list.
+func Includes(list []Rule, r Rule) bool { return slices.ContainsFunc(list, r.Is) }
 
 // As returns the rule in other words: those of the source.
 func (r Rule) As(words string) Rule { return Rule{words, r.Do} }

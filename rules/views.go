@@ -42,7 +42,7 @@ func (w Way) String() string {
 // else is counted.
 func (g *Game) Views() []View {
 	s := g.Score()
-	if s == nil || !slices.ContainsFunc(g.rules.Count, func(r Rule) bool { return r.Name == CountTerritory.Name }) ||
+	if s == nil || !Includes(g.rules.Count, CountTerritory) ||
 		!slices.ContainsFunc(s.Lines, func(l Line) bool { return l.Thing == PassStone }) {
 		return nil
 	}

@@ -231,7 +231,7 @@ func (in *Input) illegal(err error) text.Message {
 		return text.Whole(i.Because)
 	case in.occupied(i.Turn.At):
 		return say("occupied", i.Turn.At.String())
-	case slices.Contains(superko, i.Rule):
+	case i.Breaks(rules.NewPosition), i.Breaks(rules.NewSituation): // the reason alone says too little
 		return say("illegal.rule", i.Turn.At.String(), text.Sentence(i.Because), text.Sentence(i.Rule))
 	}
 	return say("illegal.plain", i.Turn.At.String(), text.Sentence(i.Because))
@@ -276,10 +276,6 @@ func (in *Input) occupied(at rules.Point) bool {
 	board := in.Position.Game.Board()
 	return board.At(at) != rules.None
 }
-
-// superko are the rules of which the reason for a refusal says too little. The others say
-// themselves what they ask for.
-var superko = []string{rules.Require(rules.NewPosition).Name, rules.Require(rules.NewSituation).Name}
 
 // Over says that a game is over and who won, with the count if it was counted. What ended
 // it stands with the board.

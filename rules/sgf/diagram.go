@@ -131,7 +131,7 @@ const (
 	emptyPoints = ".,CSTM*_?+"
 	points      = blackStones + whiteStones + emptyPoints
 	letters     = "abcdefghijklmnopqrstuvwxyz"
-	digits     = "1234567890" // of turns, in their order
+	digits      = "1234567890" // of turns, in their order
 )
 
 func (d *diagram) record() (*Record, error) {

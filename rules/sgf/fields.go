@@ -94,7 +94,7 @@ var repetitions = map[string]string{"SIMPLE": "simple ko", "POSITIONAL": "positi
 // repetition returns which ban a ruleset has.
 func repetition(r *rules.Ruleset) string {
 	for is, fact := range map[string]rules.Fact{"SIMPLE": rules.NotKo, "POSITIONAL": rules.NewPosition, "SITUATIONAL": rules.NewSituation} {
-		if has(r, rules.Require(fact)) {
+		if rules.Includes(r.Moves[rules.Place], rules.Require(fact)) {
 			return is
 		}
 	}
@@ -102,9 +102,4 @@ func repetition(r *rules.Ruleset) string {
 }
 
 // suicidal reports whether a ruleset allows suicide.
-func suicidal(r *rules.Ruleset) bool { return has(r, rules.RemoveOwn) }
-
-// has reports whether a ruleset asks a rule when a stone is placed.
-func has(r *rules.Ruleset, rule rules.Rule) bool {
-	return slices.ContainsFunc(r.Moves[rules.Place], func(x rules.Rule) bool { return x.Name == rule.Name })
-}
+func suicidal(r *rules.Ruleset) bool { return rules.Includes(r.Moves[rules.Place], rules.RemoveOwn) }

@@ -213,7 +213,7 @@ func (rec *Record) Before(forbidden *rules.Illegal) *Record {
 	}
 	out := rec.Cut(i)
 	out.Stopped = forbidden
-	if read, _ := rec.known(); forbidden.Because.Text == rules.HasLiberty.Not && read.says[suicide] == "1" {
+	if read, _ := rec.known(); forbidden.Breaks(rules.HasLiberty) && read.says[suicide] == "1" {
 		out.Stopped = says("{0}, which the record's own rules allow", forbidden.Says())
 	}
 	return out

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -162,7 +161,7 @@ func (rec *Record) madeUp(r *rules.Ruleset) (komi rules.Points) {
 func (rec *Record) bonus(read namedRules) (n, by, like int) {
 	s := rec.Setup
 	n = s.Handicap
-	if n > 0 && (sameRules(read.like, &rules.AGA) || slices.ContainsFunc(read.like.Count, func(rule rules.Rule) bool { return rule.Name == rules.AddHandicap.Name })) {
+	if n > 0 && (sameRules(read.like, &rules.AGA) || rules.Includes(read.like.Count, rules.AddHandicap)) {
 		like = n - 1 // aga's in pass stones
 	}
 	if n == 0 && read.says[friendly] != "" && len(s.White) == 0 {
