@@ -458,14 +458,12 @@ func (b *Bot) wordedAnswer(ctx context.Context, o outbox.Pending) (p outbox.Post
 	if s.here, s.room, err = b.room(ctx, o.Where.WithoutThread()); err != nil {
 		return p, err
 	}
-	if s.prefs, err = b.store.Preferences(ctx, o.For); err != nil {
-		return p, err
-	}
-	s.mine = text.BestLanguage(cmp.Or(s.prefs.Lang, o.Lang, s.room.Tag))
-	who, err := b.store.People(ctx, []match.PersonID{o.For})
+	who, prefs, err := b.store.Players(ctx, []match.PersonID{o.For})
 	if err != nil {
 		return p, err
 	}
+	s.prefs = prefs[o.For]
+	s.mine = text.BestLanguage(cmp.Or(s.prefs.Lang, o.Lang, s.room.Tag))
 	asker, known := who[o.For]
 	r := Request{ID: strings.TrimSuffix(o.ID, ":answer"), Who: asker, Where: o.Where, Lang: o.Lang, Reply: o.Reply, Shows: true}
 	switch q := o.Question; {

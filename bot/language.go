@@ -54,9 +54,9 @@ func (b *Bot) postLang(ctx context.Context, o outbox.Pending) (here rooms.Place,
 	}
 	l = here.Language()
 	if o.Private && len(o.Notify) == 1 {
-		var prefs match.Preferences
-		prefs, err = b.store.Preferences(ctx, o.Notify[0])
-		if own, ok := text.FindLanguage(prefs.Lang); ok {
+		var prefs map[match.PersonID]match.Preferences
+		_, prefs, err = b.store.Players(ctx, o.Notify)
+		if own, ok := text.FindLanguage(prefs[o.Notify[0]].Lang); ok {
 			l = own
 		}
 	}
@@ -134,7 +134,3 @@ func choicesIn(l *text.Language, cs []Choice) []Choice {
 	}
 	return out
 }
-
-// Untranslated returns what a language leaves in English on purpose: keys of texts, and
-// the summaries of commands and options.
-func Untranslated(tag string) []string { return text.BestLanguage(tag).Missing }

@@ -11,7 +11,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
-	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // The data about a person, and how it is deleted. Games, posts and answers refer to
@@ -24,7 +23,7 @@ func privacy(q *question) outbox.Post {
 	l := q.localizer
 	switch what := strings.ToLower(strings.TrimSpace(q.req.Args["what"])); {
 	case what == "export":
-		file, err := q.b.known(q.ctx, q.lang, q.req.Who, q.by)
+		file, err := q.b.known(q.ctx, l, q.req.Who)
 		if err != nil {
 			return q.failed(err)
 		}
@@ -62,7 +61,8 @@ func (r Request) Forgets() bool {
 const maxKnown = 10_000
 
 // known returns everything stored about a person, as JSON.
-func (b *Bot) known(ctx context.Context, l *text.Language, who outbox.User, by match.PersonID) (*outbox.File, error) {
+func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.File, error) {
+	by, l := s.by, s.mine
 	type game struct {
 		Number  int         `json:"number"`
 		Channel string      `json:"channel"`
@@ -101,10 +101,7 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who outbox.User, by m
 		Explanation string         `json:"explanation"`
 	}{Platform: who.Platform, ID: who.ID, Name: who.Name, Person: by, Games: []game{}, Events: []event{},
 		Explanation: l.Say(say("privacy.known"))}
-	prefs, err := b.store.Preferences(ctx, by)
-	if err != nil {
-		return nil, err
-	}
+	prefs := s.prefs
 	out.Remind, out.Zone, out.Language, out.Theme, out.Layout = prefs.Remind, prefs.Zone, prefs.Lang, prefs.Theme, prefs.Layout
 	if prefs.Quiet != (clock.Hours{}) {
 		out.Quiet = prefs.Quiet.String()

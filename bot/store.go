@@ -84,8 +84,6 @@ type Store interface {
 	DueBy(ctx context.Context, now time.Time, limit int) ([]match.Due, error)
 	// NextDue returns the time of the next timed action; zero if there is none.
 	NextDue(ctx context.Context) (time.Time, error)
-	// Preferences returns a person's settings; Person is always set.
-	Preferences(ctx context.Context, p match.PersonID) (match.Preferences, error)
 	// Players returns the users behind the ids, and their settings, in one query. It
 	// leaves out those erased or unknown.
 	Players(ctx context.Context, ids []match.PersonID) (map[match.PersonID]outbox.User, map[match.PersonID]match.Preferences, error)

@@ -150,11 +150,11 @@ func (b *Bot) several(ctx context.Context, o outbox.Pending, m match.Match) (boo
 func (b *Bot) reminding(ctx context.Context, m match.Match, pos *match.Position, o match.OutboxPost) ([]Text, error) {
 	now := b.now().UTC()
 	if o.Private && len(o.Notify) == 1 {
-		prefs, err := b.store.Preferences(ctx, o.Notify[0])
+		_, prefs, err := b.store.Players(ctx, o.Notify)
 		if err != nil {
 			return nil, err
 		}
-		if zone, ok := clock.Zone(prefs.Zone); ok {
+		if zone, ok := clock.Zone(prefs[o.Notify[0]].Zone); ok {
 			now = now.In(zone)
 		}
 	}

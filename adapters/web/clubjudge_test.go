@@ -65,11 +65,12 @@ func (j *judge) wrong(format string, args ...any) {
 // chosen returns how somebody wants to be reminded.
 func (j *judge) chosen(name string) match.Preferences {
 	i := slices.IndexFunc(j.c.members, func(p *member) bool { return p.name == name })
-	p, err := j.c.store.Preferences(j.c.t.Context(), j.c.person(j.c.members[i]))
+	id := j.c.person(j.c.members[i])
+	_, all, err := j.c.store.Players(j.c.t.Context(), []match.PersonID{id})
 	if err != nil {
 		j.c.t.Fatal(err)
 	}
-	return p
+	return all[id]
 }
 
 // match returns a match with its events, and the names of those for whom it waits.

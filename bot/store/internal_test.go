@@ -248,8 +248,8 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 	wants(t, "due", 0, len(due), err)
 	running, err := s.Running(ctx, "", "", "", 9)
 	wants(t, "running", 0, len(running), err)
-	prefs, err := s.Preferences(ctx, "pa")
-	wants(t, "preferences", match.Preferences{Person: "pa"}, prefs, err)
+	_, prefs, err := s.Players(ctx, []match.PersonID{"pa"})
+	wants(t, "preferences", match.Preferences{Person: "pa"}, prefs["pa"], err)
 	room, err := s.Channel(ctx, where)
 	wants(t, "the room", rooms.Channel{Settings: match.RoomSettings{Room: match.Room{Platform: "web", Channel: "c"}}}, room, err)
 }
@@ -270,8 +270,8 @@ func TestSecondVersionIsBroughtUp(t *testing.T) {
 	}
 	due, err := s.DueBy(ctx, m.Deadline, 9)
 	wants(t, "due", []match.Due{{Game: "g", Kind: "remind", At: time.UnixMilli(1700200000000).UTC()}, {Game: "g", Kind: "flag", At: m.Deadline}}, due, err)
-	prefs, err := s.Preferences(ctx, "pa")
-	wants(t, "preferences", match.Preferences{Person: "pa", Remind: "direct", Quiet: clock.Hours{From: 1380, To: 405}}, prefs, err)
+	_, prefs, err := s.Players(ctx, []match.PersonID{"pa"})
+	wants(t, "preferences", match.Preferences{Person: "pa", Remind: "direct", Quiet: clock.Hours{From: 1380, To: 405}}, prefs["pa"], err)
 	said, err := s.Message(ctx, "k")
 	wants(t, "message", outbox.Message{N: 1, Key: "k", Room: "c", At: time.UnixMilli(1700000000000).UTC(), Text: "hello", Kind: "notice"}, said, err)
 }

@@ -47,14 +47,6 @@ func (s *Store) People(ctx context.Context, ids []match.PersonID) (map[match.Per
 	return people, err
 }
 
-// Preferences returns a person's settings; Person is always set.
-func (s *Store) Preferences(ctx context.Context, p match.PersonID) (match.Preferences, error) {
-	_, chosen, err := s.Players(ctx, []match.PersonID{p})
-	prefs := chosen[p]
-	prefs.Person = p
-	return prefs, err
-}
-
 // Players returns the users behind ids, and their settings, in one query, without those
 // erased or unknown.
 func (s *Store) Players(ctx context.Context, ids []match.PersonID) (_ map[match.PersonID]outbox.User, _ map[match.PersonID]match.Preferences, err error) {

@@ -72,13 +72,18 @@ func strangeNames(d *fixture) {
 	}
 }
 
+// preferences returns what somebody has chosen.
+func (d *fixture) preferences(p match.PersonID) match.Preferences {
+	d.Helper()
+	_, all, err := d.Players(d.ctx(), []match.PersonID{p})
+	d.must(err)
+	prefs := all[p]
+	prefs.Person = p
+	return prefs
+}
+
 func preferences(d *fixture) {
-	of := func(p match.PersonID) match.Preferences {
-		d.Helper()
-		prefs, err := d.Preferences(d.ctx(), p)
-		d.must(err)
-		return prefs
-	}
+	of := d.preferences
 	choose := func(prefs match.Preferences) {
 		d.Helper()
 		d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Prefs: &prefs}))

@@ -41,8 +41,7 @@ func Reopen(t *testing.T, open func(*testing.T) Storage) {
 		d.must(err)
 		due, err := d.DueBy(d.ctx(), d.now.Add(day), 10)
 		d.must(err)
-		prefs, err := d.Preferences(d.ctx(), ada)
-		d.must(err)
+		prefs := d.preferences(ada)
 		room, err := d.Channel(d.ctx(), garden)
 		d.must(err)
 		return []any{due, prefs, m, events, answer, answered, d.people(ada), bookmark, messages, receipt, room}
