@@ -55,10 +55,9 @@ type Service interface {
 	// an error of Deliver would be. With an answer, which is not stored before, goes the
 	// route in its Reply.
 	Release(ctx context.Context, p outbox.Post, err error) error
-	// Owe stores decorations that follow no post, for the platform of where.
+	// Owe stores decorations that follow no post, for the platform of where, and drops
+	// those that are done.
 	Owe(ctx context.Context, where match.Room, owes ...outbox.Owes) error
-	// Done drops the decoration of a kind and key, if there is one.
-	Done(ctx context.Context, where match.Room, kind, key string) error
 	// Suggest returns at most 25 choices for an option of a command that is being
 	// typed. It changes nothing.
 	Suggest(ctx context.Context, r Request, option, prefix string) []Choice

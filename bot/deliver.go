@@ -25,15 +25,9 @@ func (b *Bot) Release(ctx context.Context, p outbox.Post, why error) error {
 	return nil
 }
 
-// Owe stores decorations that follow no post; see [Service].
+// Owe stores or drops decorations that follow no post; see [Service].
 func (b *Bot) Owe(ctx context.Context, where match.Room, owes ...outbox.Owes) error {
 	return b.outbox.Owe(ctx, where, owes...)
-}
-
-// Done drops a decoration; see [Service].
-func (b *Bot) Done(_ context.Context, where match.Room, kind, key string) error {
-	b.outbox.Done(where.Platform, kind, key)
-	return nil
 }
 
 // Wake tells the bot that others have changed which posts wait, for tests.

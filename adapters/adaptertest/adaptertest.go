@@ -357,8 +357,7 @@ func (d *fakeService) outcome() (settled, released string) {
 	return strings.Join(d.settled, " "), strings.Join(d.released, " ")
 }
 
-func (d *fakeService) Owe(context.Context, match.Room, ...outbox.Owes) error  { return nil }
-func (d *fakeService) Done(context.Context, match.Room, string, string) error { return nil }
+func (d *fakeService) Owe(context.Context, match.Room, ...outbox.Owes) error { return nil }
 
 func (d *fakeService) Suggest(context.Context, bot.Request, string, string) []bot.Choice { return nil }
 

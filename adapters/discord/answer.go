@@ -423,7 +423,7 @@ func (a *Adapter) ended(x *pendingInteraction) {
 	<-x.stored
 	ctx, cancel := context.WithTimeout(context.Background(), shortly)
 	defer cancel()
-	if err := a.service.Done(ctx, x.room(), outbox.Ending, x.in.ID); err != nil {
+	if err := a.service.Owe(ctx, x.room(), outbox.Owes{Kind: outbox.Ending, Key: x.in.ID, Done: true}); err != nil {
 		a.log.Error("cleanup of a deferred interaction not stored", "interaction", x.in.ID, "error", err)
 	}
 }

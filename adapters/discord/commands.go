@@ -148,7 +148,7 @@ func project(commands []bot.Command, guild bool) []command {
 		out = append(out, branches)
 	}
 	for _, m := range menus {
-		if _, ok := findOption(commands, m.command, m.option); ok {
+		if slices.ContainsFunc(commands, func(c bot.Command) bool { return c.Name == m.command }) {
 			out = append(out, command{Type: m.kind, Name: m.name, Names: localized(m.name, func(tag string) string { return bot.Translated(tag, m.name) }),
 				Contexts: anywhere, Installs: anyhow})
 		}
@@ -243,11 +243,10 @@ func choice(o bot.Option, c bot.Choice) *discordgo.ApplicationCommandOptionChoic
 }
 
 // findOption finds an option of a command.
-func findOption(commands []bot.Command, name, option string) (bot.Option, bool) {
-	for _, c := range commands {
-		if i := slices.IndexFunc(c.Options, func(o bot.Option) bool { return o.Name == option }); c.Name == name && i >= 0 {
-			return c.Options[i], true
-		}
+func findOption(name, option string) (bot.Option, bool) {
+	c, _ := bot.FindCommand(name)
+	if i := slices.IndexFunc(c.Options, func(o bot.Option) bool { return o.Name == option }); i >= 0 {
+		return c.Options[i], true
 	}
 	return bot.Option{}, false
 }

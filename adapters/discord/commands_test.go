@@ -93,7 +93,7 @@ func TestProjection(t *testing.T) {
 		}
 		for _, c := range bot.Commands() {
 			p, want := options[path(c)], len(c.Options)
-			if _, takes := diagramOption(bot.Commands(), c.Name); takes { // also from a file
+			if _, takes := diagramOption(c.Name); takes { // also from a file
 				want++
 			}
 			if len(p.Options) != want || p.Description == "" {

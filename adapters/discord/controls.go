@@ -143,7 +143,7 @@ func (a *Adapter) formFor(in interaction.Interaction) *rest.Response {
 		return nil
 	}
 	p, chosen, ok := pressOf(in)
-	o, known := findOption(bot.Commands(), p.command, p.ask)
+	o, known := findOption(p.command, p.ask)
 	if !ok || chosen || !known || o.Type != bot.PointOption && (o.Suggest || len(o.Choices) > 0) {
 		return nil
 	}
@@ -206,7 +206,7 @@ func (a *Adapter) pressed(ctx context.Context, x *pendingInteraction, r *bot.Req
 		r.Args[p.ask] = strings.Join(in.Press.Values, " ")
 		return nil, true
 	}
-	o, ok := findOption(bot.Commands(), p.command, p.ask)
+	o, ok := findOption(p.command, p.ask)
 	if !ok {
 		return nil, false
 	}
@@ -230,7 +230,7 @@ func (a *Adapter) typing(ctx context.Context, x *pendingInteraction) {
 	r := request(x.in, time.Now())
 	var out []*discordgo.ApplicationCommandOptionChoice
 	if o, ok := x.in.Command.Focused(); ok && commanded(&r, x.in.Command) {
-		known, _ := findOption(bot.Commands(), r.Command, o.Name)
+		known, _ := findOption(r.Command, o.Name)
 		delete(r.Args, o.Name)
 		prefix, head := o.Text, ""
 		if known.Rest && !known.Whole { // the last of several words

@@ -272,7 +272,7 @@ func (tb *table) options(line string) (string, []discordtest.Option) {
 		}
 		key, text := rest[at[2]:at[3]], strings.TrimSpace(rest[at[1]:end])
 		var value any = text
-		o, _ := findOption(bot.Commands(), commandAt(name), key)
+		o, _ := findOption(commandAt(name), key)
 		switch n, err := strconv.Atoi(text); {
 		case o.Type == bot.IntegerOption && err == nil:
 			value = n

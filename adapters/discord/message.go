@@ -91,7 +91,7 @@ func (a *Adapter) writtenIn(text string, inThread bool) string {
 func typedOptions(m bot.Mention) string {
 	var typed []bot.MentionedOption
 	for _, o := range m.Options {
-		switch known, _ := findOption(bot.Commands(), m.Command, o.Name); {
+		switch known, _ := findOption(m.Command, o.Name); {
 		case known.Type == bot.UserOption:
 			continue
 		case known.Type != bot.BoolOption:

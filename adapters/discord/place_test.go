@@ -491,7 +491,7 @@ func TestInstalledByAPerson(t *testing.T) {
 // A diagram that somebody wrote, or a record that they attached, becomes a board.
 func TestShowAsABoard(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
-		if _, ok := findOption(bot.Commands(), "show", "diagram"); !ok {
+		if _, ok := findOption("show", "diagram"); !ok {
 			t.Fatal("there is no command to show a diagram")
 		}
 		for name, said := range map[string]*discordtest.Message{

@@ -32,7 +32,7 @@ var errTooLarge = errors.New("the file is too large")
 func (a *Adapter) withFile(ctx context.Context, r *bot.Request, c interaction.CommandData) error {
 	m, ok := entry(c)
 	if !ok {
-		diagram, ok := diagramOption(bot.Commands(), r.Command)
+		diagram, ok := diagramOption(r.Command)
 		f, attached := c.Files[c.Option(fileOption).Text]
 		if !ok || !attached {
 			return nil
@@ -58,7 +58,7 @@ func (a *Adapter) lacksDiagram(in interaction.Interaction) *rest.Response {
 	if in.Command.Target != "" || in.Command.Option(fileOption).Text != "" || !commanded(&r, in.Command) {
 		return nil
 	}
-	o, ok := diagramOption(bot.Commands(), r.Command)
+	o, ok := diagramOption(r.Command)
 	p := press{r.Command, r.Args, o.Name}
 	if !ok || strings.TrimSpace(r.Args[o.Name]) != "" || len(p.String()) > maxCustomID {
 		return nil
@@ -67,11 +67,10 @@ func (a *Adapter) lacksDiagram(in interaction.Interaction) *rest.Response {
 }
 
 // diagramOption finds the option of a command that takes a diagram.
-func diagramOption(commands []bot.Command, name string) (bot.Option, bool) {
-	for _, c := range commands {
-		if i := slices.IndexFunc(c.Options, func(o bot.Option) bool { return o.Type == bot.DiagramOption }); c.Name == name && i >= 0 {
-			return c.Options[i], true
-		}
+func diagramOption(name string) (bot.Option, bool) {
+	c, _ := bot.FindCommand(name)
+	if i := slices.IndexFunc(c.Options, func(o bot.Option) bool { return o.Type == bot.DiagramOption }); i >= 0 {
+		return c.Options[i], true
 	}
 	return bot.Option{}, false
 }

@@ -267,7 +267,7 @@ func (a *Adapter) replyTo(ctx context.Context, m message, answer outbox.Post) {
 	if err != nil {
 		a.log.Warn("message not answered", "message", m.ID, "error", err)
 		if answer.Private && final(err) { // there is nothing to delete
-			if err := a.service.Done(ctx, match.Room{Platform: Name, Channel: m.Channel}, match.Remove, "reply "+m.ID); err != nil {
+			if err := a.service.Owe(ctx, match.Room{Platform: Name, Channel: m.Channel}, outbox.Owes{Kind: match.Remove, Key: "reply " + m.ID, Done: true}); err != nil {
 				a.log.Error("removal of a reply that was not sent stays stored", "message", m.ID, "error", err)
 			}
 		}

@@ -156,7 +156,7 @@ func (a *Adapter) reactions(ctx context.Context, where match.Room, on outbox.Rec
 	same := !slices.ContainsFunc(wanted, func(emoji string) bool { return there[emoji] == "" })
 	if same && len(there) == len(wanted) { // nothing is left to do
 		service, _ := a.theService()
-		return nil, service.Done(ctx, where, outbox.Reaction, string(on))
+		return nil, service.Owe(ctx, where, outbox.Owes{Kind: outbox.Reaction, Key: string(on), Done: true})
 	}
 	return []outbox.Owes{{Kind: outbox.Reaction, Key: string(on), Target: on, Data: strings.Join(append([]string{onlyThese}, wanted...), " ")}}, nil
 }
@@ -179,7 +179,7 @@ func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Pos
 	}
 	if p.Kind == outbox.Clear && p.Data != leftBehind { // those that are still to come are moot
 		service, _ := a.theService()
-		if err := service.Done(ctx, p.Where, outbox.Reaction, p.Replaces); err != nil {
+		if err := service.Owe(ctx, p.Where, outbox.Owes{Kind: outbox.Reaction, Key: p.Replaces, Done: true}); err != nil {
 			return nil, err
 		}
 		if there, err := a.queue.reactions(ctx, p.Replaces); err != nil || len(there) == 0 && p.Attempt == 1 {
@@ -276,7 +276,7 @@ func (a *Adapter) newRoot(ctx context.Context, dev *device.Device, at id.RoomID,
 		return nil, err
 	}
 	service, _ := a.theService()
-	if err := service.Done(ctx, p.Where, outbox.Reaction, receipt(at, root)); err != nil {
+	if err := service.Owe(ctx, p.Where, outbox.Owes{Kind: outbox.Reaction, Key: receipt(at, root), Done: true}); err != nil {
 		return nil, err
 	}
 	return a.reactions(ctx, p.Where, outbox.Receipt(receipt(at, sent)), p.Controls)

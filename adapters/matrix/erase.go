@@ -39,7 +39,7 @@ func (a *Adapter) erases(ctx context.Context, notice, in outbox.Receipt, p outbo
 	service, _ := a.theService()
 	for _, root := range roots {
 		for _, kind := range []string{outbox.Header, outbox.Reaction} {
-			if err := service.Done(ctx, p.Where, kind, string(root)); err != nil {
+			if err := service.Owe(ctx, p.Where, outbox.Owes{Kind: kind, Key: string(root), Done: true}); err != nil {
 				return nil, err
 			}
 		}

@@ -24,6 +24,12 @@ const (
 func (b *Outbox) rowsOf(where match.Room, game match.GameID, seq int, of string, shown Receipt, owes []Owes) []Row {
 	var rows []Row
 	for _, w := range owes {
+		if w.Done {
+			if r, ok := b.queue.Drop(where.Platform, w.Kind, w.Key); ok {
+				b.addGone(r)
+			}
+			continue
+		}
 		r := Row{Platform: where.Platform, Channel: where.Channel, Thread: where.Thread, Game: string(game), Seq: seq, Of: of,
 			Kind: w.Kind, Key: w.Key, Target: string(w.Target), Data: w.Data, Every: w.Every, NotBefore: w.NotBefore, NotAfter: w.NotAfter}
 		r.Sleeps = w.Kind == Clear && game != "" && w.Target != "" && w.Target == shown && w.NotBefore.IsZero()
@@ -72,22 +78,19 @@ func (b *Outbox) settle(ctx context.Context, o match.OutboxPost, r Receipt, line
 	return err
 }
 
-// Owe stores decorations that follow no post, for the platform of where.
+// Owe stores decorations that follow no post, for the platform of where. That some are
+// done is stored later.
 func (b *Outbox) Owe(ctx context.Context, where match.Room, owes ...Owes) error {
 	rows := b.rowsOf(where, "", 0, "", "", owes)
 	b.queue.Put(rows...) // newer rows may come before these are stored
+	if len(rows) == 0 {
+		return nil
+	}
 	if err := b.Rows.Decorate(ctx, Decorations{Put: rows}); err != nil {
 		return err
 	}
 	wake(b.decorate)
 	return nil
-}
-
-// Done drops the decoration of a kind and key, if there is one.
-func (b *Outbox) Done(platform, kind, key string) {
-	if r, ok := b.queue.Drop(platform, kind, key); ok {
-		b.addGone(r)
-	}
 }
 
 // addGone takes note of rows that are done.

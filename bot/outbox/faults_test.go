@@ -188,7 +188,7 @@ func TestPutOffUntilARestart(t *testing.T) {
 			must(t, w.process.out.Owe(context.Background(), where, Owes{Kind: Ending, Key: key, NotBefore: time.Now().Add(14 * time.Minute)}))
 		}
 		owe("answered")
-		w.process.out.Done("chat", Ending, "answered")
+		must(t, w.process.out.Owe(t.Context(), where, Owes{Kind: Ending, Key: "answered", Done: true}))
 		owe("thinking")
 		time.Sleep(time.Minute)
 		synctest.Wait()

@@ -134,6 +134,7 @@ type Owes struct {
 	Every     time.Duration // the shortest time between two with this key; 0: none
 	NotBefore time.Time     // zero: at once
 	NotAfter  time.Time     // given up then; zero: after a day
+	Done      bool          // drops what was requested before with this kind and key
 }
 
 // RetryAfter is the error of a platform that asks the bot to wait before it sends this
