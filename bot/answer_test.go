@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -146,5 +147,26 @@ func TestForgottenAnswers(t *testing.T) {
 	got := k.answers(t)
 	if len(got) != 1 || !strings.Contains(got[0].Text, "erased you") || got[0].Reply != "the way back" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A question has the same answer, whether its adapter shows it or the bot.
+func TestStoredQuestions(t *testing.T) {
+	k := newTalk(t)
+	k.lines(t, "ada> /new aga 5x5 color:black", "bob> /join", "ada> /place C3", "eve> /new button 5x5 opponent:me", "eve> /place A1")
+	for _, line := range append([]string{"/board 9", "/board 2", "/score game:1", "/help nothing", "/privacy export", "/privacy delete", "/privacy what", "/rules nothing"}, questions...) {
+		for _, who := range []string{"ada", "eve", "mod"} {
+			want := k.ask(t, who, line)
+			k.leaves(t, k.typed(t, who, line))
+			got := k.answers(t)
+			if len(got) != 1 {
+				t.Fatalf("%s: %d answers", line, len(got))
+			}
+			p := got[0]
+			if p.Text != want.Text || p.Private != want.Private || p.Refused != want.Refused || p.Lang != want.Lang || fmt.Sprint(p.Controls, p.Menu) != fmt.Sprint(want.Controls, want.Menu) ||
+				(p.Scene == nil) != (want.Scene == nil) || (p.Chart == nil) != (want.Chart == nil) || (p.File == nil) != (want.File == nil) {
+				t.Errorf("%s> %s: %q %v, not %q %v", who, line, p.Text, p.Controls, want.Text, want.Controls)
+			}
+		}
 	}
 }

@@ -472,7 +472,7 @@ func (b *Bot) wordedAnswer(ctx context.Context, o outbox.Pending) (p outbox.Post
 	case !known:
 		err = outbox.ErrStale
 	default:
-		r.Command, r.Args, r.Moderator = q.Command, q.Args, q.Moderator
+		r.Command, r.Args, r.Moderator, r.thread = q.Command, q.Args, q.Moderator, q.Game
 		h, _ := find(q.Command)
 		r.Where.Thread = ""
 		for range attempts {

@@ -70,11 +70,7 @@ func (b *Bot) unanswered(ctx context.Context, r Request, h handler, s localizer)
 
 // question returns what is stored of a question about a match.
 func (r Request) question(m match.Match) *match.Question {
-	args := maps.Clone(r.Args)
-	if m.Number > 0 {
-		args[gameOption.Name] = strconv.Itoa(m.Number)
-	}
-	return &match.Question{Command: r.Command, Args: args, Moderator: r.Moderator && len(r.Except) == 0}
+	return &match.Question{Command: r.Command, Args: r.Args, Game: m.ID, Moderator: r.Moderator && len(r.Except) == 0}
 }
 
 // answer answers a question. It returns ErrConflict if a game must be loaded again.

@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -28,8 +29,9 @@ type world struct {
 	now  time.Time
 	calm bool // nothing fails any more
 
-	asked   []bot.Request // to be asked again at times
-	answers map[string]string
+	asked   []bot.Request   // to be asked again at times
+	public  map[string]bool // what came of requests, by id
+	answers map[match.PersonID]string
 	racing  bool
 	commits map[string]int     // by request
 	owed    []match.OutboxPost // everything that was ever owed, in order
@@ -77,12 +79,32 @@ func (w *world) deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []out
 	}
 	if !w.keys[p.ID] {
 		w.keys[p.ID] = true
-		w.shown = append(w.shown, p)
+		if w.shown = append(w.shown, p); p.Kind == match.Answer {
+			w.told(p)
+		}
 	}
 	if w.fails(1, 12) {
 		return "", nil, outbox.ErrAmbiguous
 	}
 	return outbox.Receipt(p.ID), nil, nil
+}
+
+// told takes note of what an answer says. Refusals that waited together are one message.
+func (w *world) told(p outbox.Post) {
+	if strings.Contains(p.Text, "Too many things") {
+		w.t.Errorf("%s was given up although at most one other came first", p.ID)
+	}
+	w.answers[p.Stored.For] += said(w.t, p.Stored.Texts)
+}
+
+// said writes texts as they are stored, so that one can be looked for in others.
+func said(t *testing.T, texts []bot.Text) string {
+	data, err := json.Marshal(texts)
+	must(t, err)
+	must(t, json.Unmarshal(data, &texts)) // the digits of a number are one
+	data, err = json.Marshal(texts)
+	must(t, err)
+	return strings.TrimSuffix(strings.TrimPrefix(string(data), "["), "]")
 }
 
 // request makes something that somebody may ask.
@@ -114,34 +136,31 @@ func (w *world) typed(who, text string) bot.Request {
 		w.t.Fatal(err)
 	}
 	w.asks++
-	return bot.Request{ID: fmt.Sprintf("chat:%d", w.asks), Who: person(who), Command: command, Args: args, Tells: true,
+	return bot.Request{ID: fmt.Sprintf("chat:%d", w.asks), Who: person(who), Command: command, Args: args,
 		Where: match.Room{Platform: "chat", Channel: "club"}}
 }
 
 // ask asks until there is an answer, and holds the bot to the first.
 func (w *world) ask(r bot.Request) {
 	for try := 0; ; try++ {
-		a, err := own(w.bot.Ask(w.t.Context(), r))
+		a, err := w.bot.Ask(w.t.Context(), r)
 		if errors.Is(err, errLost) && try < 50 {
 			continue // the platform asks again
 		}
 		if err != nil {
 			w.t.Fatalf("%v: %v", r, err)
 		}
-		if strings.Contains(a.Text, "Too many things") {
-			w.t.Errorf("%v was given up although at most one other came first", r)
+		if first, ok := w.public[r.ID]; ok && first != a.Public {
+			w.t.Errorf("%s was for everybody: %v, and then %v", r.ID, first, a.Public)
 		}
-		if first, ok := w.answers[r.ID]; ok && first != a.Text {
-			w.t.Errorf("%s was answered %q and then %q", r.ID, first, a.Text)
-		}
-		w.answers[r.ID] = a.Text
+		w.public[r.ID] = a.Public
 		return
 	}
 }
 
 func newWorld(t *testing.T, st bot.Store, seed uint64) *world {
 	return &world{Rand: rand.New(rand.NewPCG(seed, 9)), Store: st, t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
-		answers: map[string]string{}, commits: map[string]int{}, keys: map[string]bool{}}
+		answers: map[match.PersonID]string{}, public: map[string]bool{}, commits: map[string]int{}, keys: map[string]bool{}}
 }
 
 func simulate(t *testing.T, seed uint64) {
@@ -190,6 +209,10 @@ func (w *world) judge() {
 			owed[l] = append(owed[l], o.ID)
 		case match.Show:
 			lastOwed[l] = o.Seq
+		case match.Answer:
+			if !strings.Contains(w.answers[o.For], said(w.t, o.Texts)) {
+				w.t.Errorf("%s was not told %s, only %s", o.For, said(w.t, o.Texts), w.answers[o.For])
+			}
 		}
 	}
 	for _, p := range w.shown {

@@ -161,7 +161,8 @@ type OutboxPost struct {
 type Question struct {
 	Command   string
 	Args      map[string]string
-	Moderator bool // the person is a moderator
+	Game      GameID // empty: it is about none
+	Moderator bool   // the person is a moderator
 }
 
 // Held reports whether the asker shows the post.

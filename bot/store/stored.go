@@ -135,6 +135,7 @@ type storedBody struct {
 type storedQuestion struct {
 	Command   string            `json:"command"`
 	Args      map[string]string `json:"args,omitempty"`
+	Game      match.GameID      `json:"game,omitempty"`
 	Moderator bool              `json:"moderator,omitempty"`
 }
 
