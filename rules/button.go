@@ -26,7 +26,7 @@ var ButtonGo = Area2.But(Ruleset{
 		cycles, settling, disputesOpen,
 	},
 	words: []word{
-		{OneButton, atStart, things},
+		{OneButton, atStart, onTable},
 		{TakeButton, on(Place, Pass, AcceptSuggestion, Button), ButtonThing},
 	},
 	facts: []condition{

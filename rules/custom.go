@@ -360,8 +360,7 @@ func (c *composer) whole(r *Ruleset) {
 		c.where = "agreed"
 		c.fail("players agree on nothing, because settle is empty")
 	}
-	lays := slices.ContainsFunc(slices.Collect(maps.Keys(c.used)), func(s string) bool { return strings.HasSuffix(s, " on the table") })
-	if c.where = "start"; c.gives[ButtonThing] && !lays {
+	if c.where = "start"; c.gives[ButtonThing] && !c.gives[onTable] {
 		c.fail("players take buttons, but none lies on the table: start needs %q", OneButton.Name)
 	}
 	c.where = "count"

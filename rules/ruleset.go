@@ -155,8 +155,8 @@ type Rule struct {
 	Do   func(*Game) bool
 }
 
-// Is reports whether two rules are the same. Their names say so, but no code depends on
-// the words in them.
+// Is reports whether two rules are the same. Code that looks for a rule asks this, whatever
+// the words of its name are.
 func (r Rule) Is(x Rule) bool { return r.Name == x.Name }
 
 // Includes reports whether a rule is in a list.

@@ -162,6 +162,7 @@ const (
 	Handicap
 	Komi
 	things
+	onTable // of a [word]
 )
 
 var thingNames = [things]string{"prisoner", "pass-stone", "button", "half-pass-stone", "ultimate-stone",

@@ -39,7 +39,7 @@ var TwoButton = AGA.But(Ruleset{
 		settling, agaDisputes, twoButtonKomi,
 	},
 	words: []word{
-		{TwoButtons, atStart, things},
+		{TwoButtons, atStart, onTable},
 		{TakeButton.As("the first player to pass gets a button"), on(Pass), ButtonThing},
 		{LastPasserTakesButton.As("the last player to pass gets a button"), onAgreed, ButtonThing},
 	},

@@ -40,7 +40,7 @@ var (
 type word struct {
 	Rule
 	places place
-	gives  Thing // what it makes players hold; things for nothing
+	gives  Thing // what it makes players hold; things for nothing, onTable for a button there
 }
 
 // Rules that the catalogue does not need. LayAnotherButton makes the supply
@@ -62,7 +62,7 @@ var commonWords = []word{
 	{HandOverStone, on(Pass), PassStone},
 	{FreePass, on(Pass), things},
 
-	{LayAnotherButton, on(Place, Pass, AcceptSuggestion, Button), things},
+	{LayAnotherButton, on(Place, Pass, AcceptSuggestion, Button), onTable},
 	{LiftBans, onTurns, things},
 
 	{StopPlay, onTurns &^ on(Draw), things},
@@ -262,7 +262,7 @@ func findWord(name string) (w word, found bool, errText string) {
 	}
 	if rest, ok := cutSuffixFold(name, " buttons lie on the table"); ok {
 		n, errText := smallNumber(rest)
-		return word{Buttons(n), atStart, things}, errText == "", errText
+		return word{Buttons(n), atStart, onTable}, errText == "", errText
 	}
 	return w, false, ""
 }
