@@ -47,14 +47,12 @@ type Service interface {
 	// Tell stores something that the adapter itself tells the person who made a request, as
 	// an answer to it, once for each key of a text. The bot delivers it.
 	Tell(ctx context.Context, r Request, t Text) error
-	// Settle stores that the adapter has shown a post of Answer.Posts, and the
-	// decorations that follow it. Settling twice has the effect of settling once.
-	Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error
-	// Release hands back a post of Answer.Posts that the adapter could not show, and
-	// the posts after it of the same game. The bot then delivers them; err is the reason, as
-	// an error of Deliver would be. With an answer, which is not stored before, goes the
-	// route in its Reply.
-	Release(ctx context.Context, p outbox.Post, err error) error
+	// Settle stores what came of showing a post of Answer.Posts, with what Deliver would
+	// return: that it was shown, and the decorations that follow it. After an error it hands
+	// back the post, and the posts after it of the same game, and the bot delivers them. With
+	// an answer, which is not stored before, goes the route in its Reply. Settling twice has
+	// the effect of settling once.
+	Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes []outbox.Owes, err error) error
 	// Owe stores decorations that follow no post, for the platform of where, and drops
 	// those that are done.
 	Owe(ctx context.Context, where match.Room, owes ...outbox.Owes) error
@@ -96,8 +94,7 @@ type Request struct {
 	Seats   *Seats // the persons in the seats of a local room; nil elsewhere
 	Under   string // receipt of the message whose thread the request comes from; may be empty
 	Reply   string // opaque route for the answer to this request; may be empty
-	// Shows: the adapter shows Answer.Posts as Deliver would, and settles or releases each, in
-	// order. Otherwise the bot stores and delivers all posts, and also the answer: that of a
+	// Shows: the adapter shows Answer.Posts as Deliver would, and settles each, in order. Otherwise the bot stores and delivers all posts, and also the answer: that of a
 	// question as the question, which is asked when it is delivered.
 	Shows bool
 	Tells bool // the adapter shows the answer alone, as if it were all of Answer.Posts

@@ -129,7 +129,7 @@ func TestReleasedAnswer(t *testing.T) {
 		p := a.Own()
 		p.Reply = "in doubt"
 		for range 2 {
-			must(t, k.bot.Release(t.Context(), p, errors.New("the line is broken")))
+			must(t, k.bot.Settle(t.Context(), p, "", nil, errors.New("the line is broken")))
 		}
 		got := k.answers(t)
 		if len(got) != 1 || got[0].Text != p.Text || got[0].Reply != "in doubt" || got[0].Refused != p.Refused || p.Text == "" {

@@ -53,7 +53,7 @@ func TestAskerShowsNoOthersPosts(t *testing.T) {
 				p.Errorf("turn %d: %s", turn, kinds(a.Posts))
 			}
 			for _, post := range a.Posts {
-				must(p, p.b.Settle(p.Context(), post, outbox.Receipt(post.ID)))
+				must(p, p.b.Settle(p.Context(), post, outbox.Receipt(post.ID), nil, nil))
 			}
 		}
 	})
@@ -97,7 +97,7 @@ func askerOfAParkedGame(t *testing.T, after time.Duration) {
 		if waited := time.Since(began); kinds(a.Posts) != "show 5" || waited != max(fails, before+after) {
 			p.Fatalf("its posts: %q after %v", kinds(a.Posts), waited)
 		}
-		must(p, p.b.Release(p.Context(), a.Posts[0], why))
+		must(p, p.b.Settle(p.Context(), a.Posts[0], "", nil, why))
 		time.Sleep(time.Hour)
 		if got := p.delivered(); got != "" {
 			p.Errorf("delivered while nothing can be: %s", got)

@@ -7,22 +7,20 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// Settle stores that the adapter has shown a post; see [Service].
-func (b *Bot) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
-	if p.Kind == match.Answer { // which is not stored
-		return b.outbox.Owe(ctx, p.Where, owes...)
-	}
-	return b.outbox.Settle(ctx, p, r, owes...)
-}
-
-// Release hands back a post that the adapter could not show; see [Service].
-func (b *Bot) Release(ctx context.Context, p outbox.Post, why error) error {
-	if p.Kind == match.Answer {
+// Settle stores what came of showing a post; see [Service].
+func (b *Bot) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes []outbox.Owes, err error) error {
+	answer := p.Kind == match.Answer // which is not stored
+	switch {
+	case answer && err != nil:
 		p.Stored.Reply = p.Reply
 		return b.keep(context.WithoutCancel(ctx), p.ID, p.Stored)
+	case answer:
+		return b.outbox.Owe(ctx, p.Where, owes...)
+	case err != nil:
+		b.outbox.Release(ctx, p, err)
+		return nil
 	}
-	b.outbox.Release(ctx, p, why)
-	return nil
+	return b.outbox.Settle(ctx, p, r, owes...)
 }
 
 // Owe stores or drops decorations that follow no post; see [Service].

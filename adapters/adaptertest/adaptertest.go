@@ -334,19 +334,15 @@ func (d *fakeService) Here(context.Context, bot.Request) (string, bool, error) {
 
 func (d *fakeService) Tell(context.Context, bot.Request, bot.Text) error { return nil }
 
-func (d *fakeService) Settle(_ context.Context, p outbox.Post, _ outbox.Receipt, _ ...outbox.Owes) error {
+func (d *fakeService) Settle(_ context.Context, p outbox.Post, _ outbox.Receipt, _ []outbox.Owes, err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if p.Kind != match.Answer {
+	switch {
+	case err != nil:
+		d.released = append(d.released, p.ID)
+	case p.Kind != match.Answer:
 		d.settled = append(d.settled, p.ID)
 	}
-	return nil
-}
-
-func (d *fakeService) Release(_ context.Context, p outbox.Post, _ error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.released = append(d.released, p.ID)
 	return nil
 }
 

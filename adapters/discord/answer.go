@@ -288,7 +288,7 @@ func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.R
 			a.release(ctx, answer.Posts[k:], err)
 			break
 		}
-		if err := a.service.Settle(ctx, p, receipt, owes...); err != nil {
+		if err := a.service.Settle(ctx, p, receipt, owes, nil); err != nil {
 			a.log.Error("storing a shown post failed, will look for it again", "post", p.ID, "error", err)
 		}
 	}
@@ -307,7 +307,7 @@ func (a *Adapter) release(ctx context.Context, posts []outbox.Post, why error) {
 	if len(posts) == 0 {
 		return
 	}
-	if err := a.service.Release(ctx, posts[0], why); err != nil {
+	if err := a.service.Settle(ctx, posts[0], "", nil, why); err != nil {
 		a.log.Error("post not released, will be delivered in a minute", "post", posts[0].ID, "error", err)
 	}
 }

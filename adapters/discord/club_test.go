@@ -327,11 +327,11 @@ func (d *recorder) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	return answer, err
 }
 
-func (d *recorder) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
-	if d.shown != nil {
+func (d *recorder) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes []outbox.Owes, err error) error {
+	if d.shown != nil && err == nil {
 		d.shown(p, r)
 	}
-	return d.Service.Settle(ctx, p, r, owes...)
+	return d.Service.Settle(ctx, p, r, owes, err)
 }
 
 func (d *recorder) Suggest(ctx context.Context, r bot.Request, option, prefix string) []bot.Choice {

@@ -138,14 +138,9 @@ func (f flushing) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	return f.Bot.Ask(ctx, r)
 }
 
-func (f flushing) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
+func (f flushing) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes []outbox.Owes, err error) error {
 	defer f.flush()
-	return f.Bot.Settle(ctx, p, r, owes...)
-}
-
-func (f flushing) Release(ctx context.Context, p outbox.Post, err error) error {
-	defer f.flush()
-	return f.Bot.Release(ctx, p, err)
+	return f.Bot.Settle(ctx, p, r, owes, err)
 }
 
 func (f flushing) flush() {

@@ -179,11 +179,8 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 		if p.Refused {
 			t.refuse()
 		}
-		receipt, _, err := t.Deliver(ctx, p)
-		if err != nil {
-			return errors.Join(err, service.Release(ctx, p, err))
-		}
-		if err := service.Settle(ctx, p, receipt); err != nil {
+		receipt, owes, err := t.Deliver(ctx, p)
+		if err := errors.Join(err, service.Settle(ctx, p, receipt, owes, err)); err != nil {
 			return err
 		}
 	}

@@ -82,7 +82,10 @@ type settling struct {
 	fails bool
 }
 
-func (k *settling) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
+func (k *settling) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes []outbox.Owes, err error) error {
+	if err != nil {
+		return k.Service.Settle(ctx, p, r, owes, err)
+	}
 	if k.fails {
 		return errors.New("the disk is full")
 	}
@@ -93,7 +96,7 @@ func (k *settling) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, 
 		}
 		r = receipt(m)
 	}
-	return k.Service.Settle(ctx, p, r, owes...)
+	return k.Service.Settle(ctx, p, r, owes, nil)
 }
 
 func TestAdapter(t *testing.T) {

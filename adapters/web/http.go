@@ -569,11 +569,11 @@ func (s *server) showPosts(ctx context.Context, posts []outbox.Post, err error) 
 			m := s.line(p)
 			s.grow(m)
 			p.Message = &m
-			err = s.service.Settle(ctx, p, "")
+			err = s.service.Settle(ctx, p, "", nil, nil)
 		}
 		if err != nil {
 			s.log.Warn("post not shown with its answer, outbox will deliver it", "post", p.ID, "error", err)
-			if err := s.service.Release(ctx, p, err); err != nil {
+			if err := s.service.Settle(ctx, p, "", nil, err); err != nil {
 				s.log.Error("post not released, will be delivered in a minute", "post", p.ID, "error", err)
 			}
 			return
