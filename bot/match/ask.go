@@ -193,8 +193,8 @@ func (in *Input) pause() Step {
 	return in.step(above(say("paused", in.number())), body(eventPause))
 }
 
-// dispute begins a branch, on which play goes on to find out what is dead, or leaves
-// the branch and returns to the count.
+// dispute begins a branch, on which the players try out what is dead, or leaves it and
+// returns to the count.
 func dispute(in *Input) Step {
 	if in.yes("back") {
 		return in.leaveBranch()

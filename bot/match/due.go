@@ -312,8 +312,8 @@ func claim(in *Input) Step {
 }
 
 // WentBack returns the step that announces in a match that an old copy of the database
-// was restored, with the match's present state. Where nothing has come since the restore
-// was found, nothing was lost, and nothing is announced.
+// was restored, with the match's present state. If the match has no events since the bot
+// noticed the restore, it lost none, and the step announces nothing.
 func WentBack(in *Input, copied, found time.Time) Step {
 	m := in.Match
 	if !slices.ContainsFunc(in.Position.Events, func(e Event) bool { return !e.At.Before(found) && !e.credits() }) {
@@ -325,8 +325,8 @@ func WentBack(in *Input, copied, found time.Time) Step {
 	}}}
 }
 
-// ShowAgain returns the step that shows a match once more, its board or that it waits for
-// somebody to join, because its room is now in another place, where nothing was shown.
+// ShowAgain returns the step that shows a match in the new place of its room: the board, or
+// that the match waits for somebody to join.
 func ShowAgain(in *Input, place string) Step {
 	m := in.Match
 	p := OutboxPost{ID: fmt.Sprintf("%s-%d-in-%s", m.ID, m.Seq, place), Game: m.ID, Where: m.Where, Kind: Show, Seq: m.Seq}

@@ -20,8 +20,7 @@ import (
 // maxFree is how many handicap stones Black may place freely.
 const maxFree = 50
 
-// Limits bound how many unfinished games there may be in one channel, so that nobody can
-// fill it.
+// Limits are how many unfinished games one channel may have.
 type Limits struct {
 	Person  int // of each person who opens games
 	Channel int // of all
@@ -325,7 +324,7 @@ func rematch(in *Input) Step {
 		m.Black, m.White = in.Seats[0], in.Seats[1]
 	case in.askedByOther("rematch"):
 		m.Opener, since = old.Seat(in.Position.Asked.By), in.Position.happened(in.Position.Asked.Seq-1)
-		replaces, yours = []GameID{old.ID}, nil // whoever joins a game has no limit either
+		replaces, yours = []GameID{old.ID}, nil // joining a game has no limit either
 	default:
 		if s, many := in.tooMany(); many {
 			return s

@@ -126,7 +126,7 @@ func passOut(g *rules.Game, n int) *rules.Game {
 }
 
 // accepted returns a game that has stopped as it is counted if both players accept that
-// nothing is dead.
+// all stones are alive.
 func accepted(g *rules.Game) *rules.Game {
 	for _, c := range []rules.Color{rules.Black, rules.White} {
 		if g != nil && g.Phase() == rules.Settling {
