@@ -17,42 +17,55 @@ import (
 // are no threads, or asks which, by a refusal. Games is how many are unfinished here, 2 for
 // more, 0 if it did not look.
 func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonID) (m match.Match, games int, refusal *match.Reply, err error) {
-	refuse := func(t Text) (match.Match, int, *match.Reply, error) {
-		return match.Match{}, 0, &match.Reply{Texts: []Text{t}, Private: true, Refused: true}, nil
-	}
 	if h.noGame {
 		return match.Match{}, 0, nil, nil
 	}
+	m, found, refusal, err := b.pointed(ctx, r, h, by)
+	if found || refusal != nil || err != nil {
+		return m, 0, refusal, err
+	}
+	return b.likely(ctx, r, h, by)
+}
+
+func refusal(t Text) *match.Reply {
+	return &match.Reply{Texts: []Text{t}, Private: true, Refused: true}
+}
+
+// pointed finds the game to which a request points by a number or a thread, or which a
+// rematch follows.
+func (b *Bot) pointed(ctx context.Context, r Request, h handler, by match.PersonID) (m match.Match, found bool, no *match.Reply, err error) {
 	where := r.Where.WithoutThread()
 	if n := strings.TrimPrefix(strings.TrimSpace(r.Args["game"]), "#"); n != "" {
 		number, err := strconv.Atoi(n)
 		if err != nil {
-			return refuse(say("bad.game", shortened(n), r.Command))
+			return m, false, refusal(say("bad.game", shortened(n), r.Command)), nil
 		}
-		m, found, err := b.last(ctx, Query{Where: where, Number: number})
+		m, found, err = b.last(ctx, Query{Where: where, Number: number})
 		if err == nil && (!found || number < 1) {
-			return refuse(say("no.game.number", strconv.Itoa(number)))
+			no = refusal(say("no.game.number", strconv.Itoa(number)))
 		}
-		return m, 0, nil, err
+		return m, found, no, err
 	}
 	if r.thread != "" {
 		m, err := b.store.Header(ctx, r.thread)
-		return m, 0, nil, err
+		return m, true, nil, err
 	}
 	if r.Where.Thread != "" {
-		if m, found, err := b.last(ctx, Query{Where: r.Where}); found || err != nil {
-			return m, 0, nil, err
-		}
+		m, found, err = b.last(ctx, Query{Where: r.Where})
 	}
-	if h.Name == "rematch" {
-		if m, found, err := b.last(ctx, Query{Where: where, Player: by, States: []match.State{match.Ended}}); found || err != nil {
-			return m, 0, nil, err
-		}
+	if !found && err == nil && h.Name == "rematch" {
+		m, found, err = b.last(ctx, Query{Where: where, Player: by, States: []match.State{match.Ended}})
 	}
+	return m, found, nil, err
+}
+
+// likely finds the game that somebody most likely means who points to none.
+func (b *Bot) likely(ctx context.Context, r Request, h handler, by match.PersonID) (m match.Match, games int, no *match.Reply, err error) {
+	where := r.Where.WithoutThread()
 	// A room may have many games, and is asked for two: one is all that there are.
 	here, err := b.store.Matches(ctx, Query{Where: where, States: unfinished, Limit: 2, Any: true})
 	if err != nil {
-		return match.Match{}, 0, nil, err
+		return m, 0, nil, err
 	}
 	games = len(here)
 	flat, listed := r.Flat && !slices.Contains(asksWhich, h.Name), games < 2
@@ -61,47 +74,41 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonI
 			return m, games, nil, err
 		}
 	}
-	// Most people play in few of the games of a room, so all of these are listed only if
-	// theirs leave no candidate.
-	list := func(who match.PersonID) ([]match.Match, error) {
-		return b.store.Matches(ctx, Query{Where: where, Player: who, States: unfinished, Limit: b.mostGames()})
-	}
 	conditions := candidates(h, by)
 	for i, candidate := range conditions {
-		switch {
-		case listed:
-		case i == 0 && h.Name != "join" && h.Name != "decline": // these may be about games in which they do not play
-			here, err = list(by)
-		case i == 0 || i == len(conditions)-1:
-			here, err = list("")
-			listed = true
+		// Most people play in few of the games of a room, so all of these are listed only if
+		// theirs leave no candidate. Joining and declining may be about games of others.
+		query := Query{Where: where, States: unfinished, Limit: b.mostGames()}
+		if i == 0 && h.Name != "join" && h.Name != "decline" {
+			query.Player = by
 		}
-		if err != nil {
-			return match.Match{}, 0, nil, err
+		if !listed && (i == 0 || i == len(conditions)-1) {
+			if here, err = b.store.Matches(ctx, query); err != nil {
+				return m, 0, nil, err
+			}
+			listed = query.Player == ""
 		}
 		ms := filter(here, func(m match.Match) bool { return (m.State != match.Sandbox || m.Opener == by) && candidate(m) })
 		if len(ms) > 1 {
 			if ms, err = b.able(ctx, ms, h, by); err != nil {
-				return match.Match{}, 0, nil, err
+				return m, 0, nil, err
 			}
 		}
 		switch {
-		case len(ms) > 1 && flat && i < 2:
-			return ms[0], games, nil, nil // whose board was shown last
-		case len(ms) == 1:
+		case len(ms) == 1, len(ms) > 1 && flat && i < 2: // whose board was shown last
 			return ms[0], games, nil, nil
 		case len(ms) > 1 && match.Commands[h.Name].ToMove && i == 1: // they play in all of them
-			return refuse(say("not.your.turn.any"))
+			return m, 0, refusal(say("not.your.turn.any")), nil
 		case len(ms) > 1:
-			return match.Match{}, 0, which(ms, r, by), nil
+			return m, 0, which(ms, r, by), nil
 		}
 	}
 	// Nothing of that is being played: the last game, which is over.
 	m, found, err := b.last(ctx, Query{Where: where, States: []match.State{match.Open, match.Going, match.Ended, match.Cancelled}})
 	if err == nil && !found {
-		return refuse(say("no.game"))
+		no = refusal(say("no.game"))
 	}
-	return m, 0, nil, err
+	return m, 0, no, err
 }
 
 // asksWhich are the commands that ask which of several games is meant even where the

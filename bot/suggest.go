@@ -21,75 +21,109 @@ const maxChoices = 25
 var usualClocks = []string{"3d", "1d", "7d", "fischer 7d+1d max 14d", "byoyomi 10d 3x2d", "canadian 10d 15/5d", "absolute 30d",
 	"fischer 20m+1m", "byoyomi 30m 5x1m", "canadian 30m 20/10m", "absolute 1h", "none"}
 
+// A typing is an option of a request that somebody is typing.
+type typing struct {
+	ctx    context.Context
+	b      *Bot
+	req    Request
+	h      handler
+	by     match.PersonID
+	lang   *text.Language
+	option string
+	prefix string
+}
+
+// suggests returns all choices for some options; for others those of the command are.
+var suggests = map[string]func(typing) []Choice{
+	"rules": typing.rulesets, "name": typing.rulesets, "command": typing.commands, "lesson": typing.lessons,
+	"game": typing.games, "clock": typing.clocks, "at": typing.points, "dead": typing.points, "points": typing.points,
+}
+
 // Suggest returns choices for an option that is being typed; see [Service].
 func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []Choice {
 	now := Current(match.Control{Command: r.Command, Args: r.Args, Ask: option})
 	r.Command, r.Args, option = now.Command, now.Args, now.Ask
 	h, ok := find(r.Command)
-	if !ok {
-		return nil
-	}
-	if b.inThread(ctx, &r) != nil {
+	if !ok || b.inThread(ctx, &r) != nil {
 		return nil
 	}
 	s, err := b.localizer(ctx, r)
 	if err != nil {
 		return nil
 	}
-	var all []Choice
-	switch {
-	case option == "rules" || option == "name":
-		for _, r := range slices.Concat(b.rulesets, rules.Catalogue) {
-			all = append(all, Choice{r.Title, r.Name})
-		}
-	case option == "command":
-		for _, c := range CommandsIn(s.mine.Tag) {
-			all = append(all, Choice{c.Summary, c.Name})
-		}
-		for _, g := range groups {
-			all = append(all, Choice{s.mine.Say(say("group." + g)), g})
-		}
-	case option == "lesson":
-		for _, l := range lessons() {
-			all = append(all, Choice{l.title, l.id})
-		}
-	case option == "game":
-		ms, err := b.store.Matches(ctx, Query{Where: r.Where.WithoutThread(), Limit: maxChoices})
-		if err != nil {
-			return nil
-		}
-		for _, m := range ms {
-			all = append(all, Choice{s.mine.Say(say("game.choice", strconv.Itoa(m.Number))) + ": " + rulesetID(m), strconv.Itoa(m.Number)})
-		}
-	case option == "clock":
-		for _, typed := range usualClocks {
-			if c, err := clock.Parse(typed); err == nil {
-				all = append(all, Choice{s.mine.Say(c.Text()), typed})
-			}
-		}
-	case option == "at" || option == "dead" || option == "points":
-		prefix = match.TidyPoints(prefix)
-		all = b.points(ctx, r, h, s.by, s.mine, option, prefix)
-	default:
-		for _, o := range h.Options {
-			if o.Name == option {
-				all = choicesIn(s.mine, o.Choices)
-			}
-		}
+	typed := prefix
+	if slices.Contains([]string{"at", "dead", "points"}, option) {
+		typed = match.TidyPoints(prefix)
+	}
+	t := typing{ctx, b, r, h, s.by, s.mine, option, strings.ToLower(strings.TrimSpace(typed))}
+	all, ok := suggests[option]
+	if !ok {
+		all = typing.choices
 	}
 	var out []Choice
-	p := strings.ToLower(strings.TrimSpace(prefix))
-	for _, c := range all {
-		if strings.HasPrefix(strings.ToLower(c.Value), p) || strings.HasPrefix(strings.ToLower(c.Label), p) {
-			if out = append(out, c); len(out) == maxChoices {
-				break
-			}
+	for _, c := range all(t) {
+		if strings.HasPrefix(strings.ToLower(c.Value), t.prefix) || strings.HasPrefix(strings.ToLower(c.Label), t.prefix) {
+			out = append(out, c)
 		}
 	}
 	if len(out) == 0 && (option == "rules" || option == "name") {
 		out = b.meant(prefix)
 	}
-	return out
+	return out[:min(len(out), maxChoices)]
+}
+
+// choices are those of the option itself.
+func (t typing) choices() (all []Choice) {
+	for _, o := range t.h.Options {
+		if o.Name == t.option {
+			all = choicesIn(t.lang, o.Choices)
+		}
+	}
+	return all
+}
+
+func (t typing) rulesets() (all []Choice) {
+	for _, r := range slices.Concat(t.b.rulesets, rules.Catalogue) {
+		all = append(all, Choice{r.Title, r.Name})
+	}
+	return all
+}
+
+func (t typing) commands() (all []Choice) {
+	for _, c := range CommandsIn(t.lang.Tag) {
+		all = append(all, Choice{c.Summary, c.Name})
+	}
+	for _, g := range groups {
+		all = append(all, Choice{t.lang.Say(say("group." + g)), g})
+	}
+	return all
+}
+
+func (t typing) lessons() (all []Choice) {
+	for _, l := range lessons() {
+		all = append(all, Choice{l.title, l.id})
+	}
+	return all
+}
+
+func (t typing) games() (all []Choice) {
+	ms, err := t.b.store.Matches(t.ctx, Query{Where: t.req.Where.WithoutThread(), Limit: maxChoices})
+	if err != nil {
+		return nil
+	}
+	for _, m := range ms {
+		all = append(all, Choice{t.lang.Say(say("game.choice", strconv.Itoa(m.Number))) + ": " + rulesetID(m), strconv.Itoa(m.Number)})
+	}
+	return all
+}
+
+func (t typing) clocks() (all []Choice) {
+	for _, typed := range usualClocks {
+		if c, err := clock.Parse(typed); err == nil {
+			all = append(all, Choice{t.lang.Say(c.Text()), typed})
+		}
+	}
+	return all
 }
 
 // meant returns the rulesets that somebody may mean who typed no beginning of a name.
@@ -108,42 +142,53 @@ func (b *Bot) meant(typed string) (out []Choice) {
 
 // points suggests empty points to place a stone on, or one stone of each chain to
 // mark that is not marked so.
-func (b *Bot) points(ctx context.Context, r Request, h handler, by match.PersonID, l *text.Language, option, prefix string) []Choice {
-	m, _, refusal, err := b.choose(ctx, r, h, by)
+func (t typing) points() []Choice {
+	m, _, refusal, err := t.b.choose(t.ctx, t.req, t.h, t.by)
 	if err != nil || refusal != nil {
 		return nil
 	}
-	_, pos, err := b.at(ctx, m.ID, m.Seq)
+	_, pos, err := t.b.at(t.ctx, m.ID, m.Seq)
 	if err != nil {
 		return nil
+	}
+	if t.option == "at" {
+		return t.empty(pos)
 	}
 	g := pos.Game
 	board := g.Board()
 	seen := map[rules.Point]bool{}
 	var out []Choice
+	for _, p := range board.Points() {
+		if t.option == "points" && g.Phase() == rules.Settling && slices.Contains(g.Dead(), p) != (strings.ToLower(t.req.Args["as"]) == "alive") {
+			continue // it is marked so already
+		}
+		if board.At(p) == rules.None || seen[p] {
+			continue
+		}
+		chain := board.Chain(p)
+		for _, q := range chain {
+			seen[q] = true
+		}
+		name := p.String()
+		out = append(out, Choice{t.lang.Say(say("stones.of", name, text.Color(board.At(p)), text.Thing(rules.Stone, len(chain)))), name})
+	}
+	return out
+}
+
+// empty suggests points for a stone, those near the last one first. To try a point is to
+// try a turn, so it tries only what begins with what was typed.
+func (t typing) empty(pos *match.Position) (out []Choice) {
+	g := pos.Game
+	board := g.Board()
 	points := board.Points()
-	if option == "at" && prefix == "" {
+	if t.prefix == "" {
 		byDistance(points, lastPoint(pos))
 	}
 	for _, p := range points {
 		name := p.String()
-		if option == "at" {
-			// Only points that begin with the prefix: to try a point is to try a turn.
-			if board.At(p) == rules.None && strings.HasPrefix(strings.ToLower(name), strings.ToLower(prefix)) &&
-				(len(out) < maxChoices) && g.Allows(rules.Turn{Kind: rules.Place, By: g.ToPlay(), At: p}) {
-				out = append(out, Choice{name, name})
-			}
-			continue
-		}
-		if option == "points" && g.Phase() == rules.Settling && slices.Contains(g.Dead(), p) != (strings.ToLower(r.Args["as"]) == "alive") {
-			continue // it is marked so already
-		}
-		if board.At(p) != rules.None && !seen[p] {
-			chain := board.Chain(p)
-			for _, q := range chain {
-				seen[q] = true
-			}
-			out = append(out, Choice{l.Say(say("stones.of", name, text.Color(board.At(p)), text.Thing(rules.Stone, len(chain)))), name})
+		if len(out) < maxChoices && board.At(p) == rules.None && strings.HasPrefix(strings.ToLower(name), t.prefix) &&
+			g.Allows(rules.Turn{Kind: rules.Place, By: g.ToPlay(), At: p}) {
+			out = append(out, Choice{name, name})
 		}
 	}
 	return out
