@@ -63,15 +63,15 @@ func (rec *Record) Count(c Count) (g *rules.Game, assumed bool, err error) {
 		g, err = rec.Play(r, komi)
 		return g, false, err
 	}
-	switch {
-	case len(r.Count) == 0:
+	if len(r.Count) == 0 {
 		return nil, false, fmt.Errorf("%s: %w", r.Name, rules.ErrNoCount)
-	case r.Has(rules.AcceptSuggestion):
-		return nil, false, fmt.Errorf("%s: dead stones are named by the first pass, not afterwards", r.Name)
-	case !r.Has(rules.AcceptScore):
-		return nil, false, fmt.Errorf("%s: what stands at the end is alive, no dead stones can be named", r.Name)
-	case c.Seki != nil && !r.Has(rules.MarkSeki):
-		return nil, false, fmt.Errorf("%s knows no marks for seki", r.Name)
+	}
+	if why, ok := likeliest([]reason{
+		{r.Has(rules.AcceptSuggestion), ": dead stones are named by the first pass, not afterwards"},
+		{!r.Has(rules.AcceptScore), ": what stands at the end is alive, no dead stones can be named"},
+		{c.Seki != nil && !r.Has(rules.MarkSeki), " knows no marks for seki"},
+	}); ok {
+		return nil, false, errors.New(r.Name + why)
 	}
 	open := *rec
 	open.Ending = Ending{Resumed: rec.Ending.Resumed}

@@ -321,7 +321,7 @@ func (l look) fits(sample []byte) float64 {
 			continue
 		case strings.ContainsRune(l.common, c):
 			score++
-		case (l.name == "Shift_JIS" || l.name == "EUC-JP") && unicode.In(c, unicode.Hiragana, unicode.Katakana):
+		case l.common == kanji && unicode.In(c, unicode.Hiragana, unicode.Katakana):
 			score += 0.8
 			if c >= 0xff61 { // of half width: one byte, and so anything
 				score -= 0.6

@@ -3,7 +3,9 @@ package sgf
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -41,13 +43,16 @@ func Diagram(text string) (*Record, error) {
 
 // A diagram is what has been read of one.
 type diagram struct {
-	first                    rules.Color
-	size                     int // named in the heading; 0: not
-	rows                     []string
-	top, bottom, left, right bool
-	begun                    bool   // a heading or a row has been read
-	signs                    string // of points: more of them, once a line began with "$$"
+	first rules.Color
+	size  int // named in the heading; 0: not
+	rows  []string
+	edges
+	begun bool   // a heading or a row has been read
+	signs string // of points: more of them, once a line began with "$$"
 }
+
+// edges are those of the board that a diagram shows.
+type edges struct{ top, bottom, left, right bool }
 
 // heading reads "$$cB13m5 Title", and reports whether it is one.
 func (d *diagram) heading(s string) bool {
@@ -59,28 +64,24 @@ func (d *diagram) heading(s string) bool {
 	case t == "B", t == "W": // no board is that narrow
 		word = t
 	case s[0] == ' ': // a title, or already a row: then it is single signs
-		for _, word := range strings.Fields(s) {
-			if len(word) > 1 && strings.Trim(word, "-+|") != "" {
-				return d.start()
-			}
-		}
+		title := slices.ContainsFunc(strings.Fields(s), func(word string) bool { return len(word) > 1 && strings.Trim(word, "-+|") != "" })
+		return title && d.start()
+	}
+	named := headings.FindString(word)
+	if named == "" {
 		return false
 	}
-	for i := 0; i < len(word); i++ {
-		switch c := word[i]; {
-		case c == 'c', c == 'B':
-		case c == 'W':
-			d.first = rules.White
-		case isDigit(c):
-			d.size = min(10*d.size+int(c-'0'), 100) // no board has so many lines
-		case c == 'm': // the number of the first move: turns are numbered from 1 here
-			return d.start()
-		default:
-			return false
-		}
+	if strings.Contains(named, "W") {
+		d.first = rules.White
 	}
+	size, _ := strconv.Atoi(strings.Trim(named, "cBWm"))
+	d.size = min(size, 100) // no board has so many lines
 	return d.start()
 }
+
+// headings match the part of a heading that says something of the board: the coordinates, the player, the
+// size. The number of the first move follows, but turns are numbered from 1 here.
+var headings = regexp.MustCompile(`^[cBW0-9]*(?:m|$)`)
 
 func (d *diagram) start() bool {
 	d.begun = true
@@ -140,12 +141,12 @@ func (d *diagram) record() (*Record, error) {
 	}
 	columns := len(slices.MaxFunc(d.rows, func(a, b string) int { return len(a) - len(b) }))
 	size := d.size
-	if edges := d.top || d.bottom || d.left || d.right; size == 0 && edges {
+	if size == 0 && d.edges != (edges{}) {
 		size = 19
 	}
 	w, left := span(columns, size, d.left, d.right)
 	h, top := span(len(d.rows), size, d.top, d.bottom)
-	if w > rules.MaxLines || h > rules.MaxLines {
+	if max(w, h) > rules.MaxLines {
 		return nil, fmt.Errorf("a board has 1 to %d lines a side", rules.MaxLines)
 	}
 	rec := &Record{Setup: rules.Setup{W: w, H: h}}

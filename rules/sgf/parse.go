@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"io/fs"
+	"iter"
 	"slices"
 	"strings"
 
@@ -31,12 +32,21 @@ func (v value) color() rules.Color {
 	return rules.None
 }
 
-// values returns the values of a property, none if the node does not have it.
-func (n node) values(name string) (texts [][]byte) {
-	for _, v := range n {
-		if v.name == name {
-			texts = append(texts, v.text)
+// of returns the values of some properties, none if the node does not have them.
+func (n node) of(names ...string) iter.Seq[value] {
+	return func(yield func(value) bool) {
+		for _, v := range n {
+			if slices.Contains(names, v.name) && !yield(v) {
+				return
+			}
 		}
+	}
+}
+
+// values returns the texts of a property.
+func (n node) values(name string) (texts [][]byte) {
+	for v := range n.of(name) {
+		texts = append(texts, v.text)
 	}
 	return texts
 }
@@ -97,7 +107,10 @@ const (
 	passedLength = 20 // letters of each that are shown
 )
 
-const space = " \t\r\n\v\f"
+const (
+	space       = " \t\r\n\v\f"
+	nameLetters = lineLetters + "0123456789" // of properties
+)
 
 // begin returns where the first record of a text begins; -1 if it holds none. It begins with a bracket, a semicolon and a
 // property before the next bracket, which a smile does not have. Sina leaves out the semicolon. A record that is empty or
@@ -124,7 +137,7 @@ func begin(text []byte) int {
 		switch value := bytes.HasPrefix(rest, []byte("[")); {
 		case len(node) == 0 && bytes.HasPrefix(rest, []byte("(")):
 			continue
-		case value && len(node) > 0 && (isLetter(node[len(node)-1]) || isDigit(node[len(node)-1])) && (head[0] == ';' || known[string(node)]):
+		case value && len(node) > 0 && strings.IndexByte(nameLetters, node[len(node)-1]) >= 0 && (head[0] == ';' || known[string(node)]):
 			return outer
 		case empty < 0 && len(head) > 0 && head[0] == ';' && (len(node) == 0 || len(rest) == 0 && len(node) <= 2):
 			empty = outer
@@ -170,7 +183,7 @@ func parse(text []byte) (line []node, repairs []Repair, after []byte, err error)
 	if len(bytes.TrimLeft(text[:i], space)) > 0 {
 		p.repair(textBefore)
 	}
-	if first := bytes.TrimLeft(text[i:], space+"("); len(first) > 0 && first[0] != ';' {
+	if first := bytes.TrimLeft(text[i:], space+"("); first[0] != ';' {
 		p.repair(noNode)
 	}
 	for depth := 0; i < len(text); i++ {
@@ -194,13 +207,10 @@ func parse(text []byte) (line []node, repairs []Repair, after []byte, err error)
 			}
 			i += n - 1
 		case isLetter(c):
-			n := 1
-			for i+n < len(text) && (isLetter(text[i+n]) || isDigit(text[i+n])) {
-				n++
-			}
+			n := len(text[i:]) - len(bytes.TrimLeft(text[i:], nameLetters))
 			p.property(text[i:i+n], text[i+n:])
 			i += n - 1
-		case c == '\\' && i+1 < len(text) && (text[i+1] == 'r' || text[i+1] == 'n'):
+		case bytes.HasPrefix(text[i:], []byte(`\r`)), bytes.HasPrefix(text[i:], []byte(`\n`)):
 			i++ // Fox writes line breaks so
 		case c > ' ':
 			p.repair(textBetween)
@@ -222,7 +232,7 @@ func (p *parser) property(name, rest []byte) {
 	if keep {
 		p.name = string(legal)
 	}
-	valueless := len(rest) > 0 && rest[0] != '[' && !bytes.HasPrefix(bytes.TrimLeft(rest, space), []byte("["))
+	valueless := len(rest) > 0 && !bytes.HasPrefix(bytes.TrimLeft(rest, space), []byte("["))
 	setup := p.name == "AB" || p.name == "AW" // GNU Go writes them without a value where there are no stones
 	private := len(name) <= 2 && !slices.ContainsFunc(name, func(c byte) bool { return c < 'A' || c > 'Z' })
 	if valueless && !(setup && p.turns == 0) || !is && !private {
@@ -325,7 +335,5 @@ func endOf(text []byte) int {
 	}
 	return -1
 }
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }

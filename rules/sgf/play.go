@@ -96,7 +96,7 @@ func (rec *Record) mendEnding(g *rules.Game) {
 	n := len(rec.Turns) - 1
 	move := rec.number(n)
 	assume := func(end *rules.Game, none, one rules.Saying) {
-		if n >= 0 && rec.Turns[n].Kind == rules.Pass {
+		if last, _ := g.LastTurn(); last.Kind == rules.Pass {
 			none = one
 		}
 		rec.repair(move, none)

@@ -1,6 +1,7 @@
 package sgf
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,25 +28,25 @@ func size(value string) (w, h int, err error) {
 // row from the top. The point may lie off the board; that is an illegal turn
 // and not a malformed record.
 func point(value string, h int) (rules.Point, error) {
-	if len(value) != 2 || !isLetter(value[0]) || !isLetter(value[1]) {
+	if len(value) != 2 || strings.Trim(value, lineLetters) != "" {
 		return rules.Point{}, says("[{0}] is not a point", cut(value, 20))
 	}
 	return rules.Point{X: int8(line(value[0])), Y: int8(h - 1 - line(value[1]))}, nil
 }
 
+const lineLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // line returns the number of the line that a letter names: a is 0, A is 26.
-func line(c byte) int {
-	return strings.IndexByte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", c)
-}
+func line(c byte) int { return strings.IndexByte(lineLetters, c) }
 
 // isPass reports whether a move to value is a pass: nothing, and up to 19×19
 // also "tt", which lies off the board; or, which nobody defined, "zz" and the point beyond the
 // last corner, "ss" on 18×18.
 func isPass(value string, w, h int) (pass, odd bool) {
-	if value == "" || value == "tt" && w <= 19 && h <= 19 {
+	if value == "" || value == "tt" && max(w, h) <= 19 {
 		return true, false
 	}
-	odd = value == "zz" || len(value) == 2 && line(value[0]) == w && line(value[1]) == h
+	odd = value == "zz" || value == name(rules.Point{X: int8(w), Y: -1}, h)
 	return odd, odd
 }
 
@@ -57,12 +58,9 @@ func area(value string, b *rules.Board) ([]rules.Point, error) {
 	if !two {
 		to = from
 	}
-	p, err := point(strings.TrimSpace(from), h)
-	if err != nil {
-		return nil, err
-	}
-	q, err := point(strings.TrimSpace(to), h)
-	if err != nil {
+	p, errP := point(strings.TrimSpace(from), h)
+	q, errQ := point(strings.TrimSpace(to), h)
+	if err := cmp.Or(errP, errQ); err != nil {
 		return nil, err
 	}
 	if !b.Has(p) || !b.Has(q) {

@@ -163,9 +163,7 @@ func (rd *reader) read() error {
 		}
 	}
 	rd.first()
-	if named.says[button] == "1" && named.says[score] == "AREA" && !rd.rec.ours {
-		rd.rec.takeButton()
-	}
+	rd.rec.takeButton(named.says)
 	return nil
 }
 
@@ -183,8 +181,11 @@ func (rd *reader) size() (err error) {
 	return err
 }
 
-// takeButton reads the first pass as taking the button, as the rules of the record have it.
-func (rec *Record) takeButton() {
+// takeButton reads the first pass as taking the button, if the rules of the record have it so.
+func (rec *Record) takeButton(f fields) {
+	if f[button] != "1" || f[score] != "AREA" || rec.ours {
+		return
+	}
 	if i := slices.IndexFunc(rec.Turns, func(t Turn) bool { return t.Kind == rules.Pass || t.Kind == rules.Button }); i >= 0 {
 		rec.Turns[i].Kind = rules.Button
 	}
@@ -306,10 +307,7 @@ func (rd *reader) node(n node) error {
 		}
 	}
 	turns := 0
-	for _, v := range n {
-		if v.name != "B" && v.name != "W" {
-			continue
-		}
+	for v := range n.of("B", "W") {
 		if err := rd.turn(n, v); err != nil {
 			return says("move {0}: {1}", rd.move()+1, err)
 		}
@@ -330,10 +328,7 @@ func (rd *reader) marks(n node, turn bool) {
 	if turn {
 		rd.rec.territory = nil
 	}
-	for _, v := range n {
-		if v.name != "TB" && v.name != "TW" {
-			continue
-		}
+	for v := range n.of("TB", "TW") {
 		ps, err := area(simpleText(string(v.text)), &rd.board)
 		if err != nil {
 			continue // a mark, and no more
@@ -355,12 +350,10 @@ func (rd *reader) lifts(n node) bool {
 		return false
 	}
 	ts := slices.Clone(rd.rec.Turns)
-	for _, v := range n {
-		if v.name == "B" || v.name == "W" {
-			w, h := rd.board.Size()
-			pass, _ := isPass(string(v.text), w, h)
-			ts = append(ts, Turn{Turn: rules.Turn{Kind: map[bool]rules.Kind{true: rules.Pass, false: rules.Place}[pass]}})
-		}
+	for v := range n.of("B", "W") {
+		w, h := rd.board.Size()
+		pass, _ := isPass(string(v.text), w, h)
+		ts = append(ts, Turn{Turn: rules.Turn{Kind: map[bool]rules.Kind{true: rules.Pass, false: rules.Place}[pass]}})
 	}
 	passed := func(n int) bool { return len(ts) >= n && ts[len(ts)-n].Kind == rules.Pass }
 	return passed(1) && (passed(2) || rd.left <= 0)
@@ -369,10 +362,7 @@ func (rd *reader) lifts(n node) bool {
 // lift reads the stones that a node takes off the board as dead.
 func (rd *reader) lift(n node) {
 	e := &rd.rec.Ending
-	for _, v := range n {
-		if v.name != "AE" {
-			continue
-		}
+	for v := range n.of("AE") {
 		for _, p := range rd.area(v) {
 			if !slices.Contains(e.Dead, p) {
 				e.Dead = append(e.Dead, p)
@@ -391,8 +381,7 @@ func (rd *reader) lift(n node) {
 // setup puts the stones of a node on the board. After moves the game begins anew from the position that comes of it, unless
 // nothing changes.
 func (rd *reader) setup(n node) error {
-	here := slices.DeleteFunc(slices.Clone(n), func(v value) bool { return v.name != "AB" && v.name != "AW" && v.name != "AE" })
-	if len(here) == 0 {
+	if !n.has("AB", "AW", "AE") {
 		return nil
 	}
 	played := rd.rec.Turns
@@ -401,14 +390,16 @@ func (rd *reader) setup(n node) error {
 	}
 	first, before := rd.board, rd.board
 	for _, t := range played {
-		if t.Kind == rules.Place && before.At(t.At) != rules.None {
-			return says("stones are set up after move {0}", rd.move())
-		} else if t.Kind == rules.Place {
-			before.Play(t.At, t.By)
+		if t.Kind != rules.Place {
+			continue
 		}
+		if before.At(t.At) != rules.None {
+			return says("stones are set up after move {0}", rd.move())
+		}
+		before.Play(t.At, t.By)
 	}
 	rd.board = before
-	for _, v := range here {
+	for v := range n.of("AB", "AW", "AE") {
 		for _, p := range rd.area(v) {
 			if is := rd.board.At(p); is != before.At(p) && is != v.color() {
 				rd.repair(0, says("{0} is set up in two ways at once: {1} is read", p, v.name))
@@ -417,9 +408,10 @@ func (rd *reader) setup(n node) error {
 		}
 	}
 	switch {
-	case len(played) > 0 && rd.board == before:
+	case len(played) == 0:
+	case rd.board == before:
 		rd.board = first
-	case len(played) > 0:
+	default:
 		rd.repair(rd.move(), says("stones are set up: the game is read on from that position, and what was captured or passed before does not count"))
 		rd.rec.before, rd.rec.Turns = rd.move(), nil
 		rd.next = played[len(played)-1].By.Opponent()
@@ -558,17 +550,11 @@ func (rd *reader) ending(n node) error {
 		return nil
 	}
 	for _, v := range n.values("XT") {
-		switch v := simpleText(string(v)); v {
-		case "accept":
-			e.Accepted = true
-		case "resume":
-			e.Resumed = true
-		case "no-result":
-			e.NoResult = true
-		default:
-			return fmt.Errorf("XT[%s] stands on a node without a turn", cut(v, 20))
+		is := map[string]*bool{"accept": &e.Accepted, "resume": &e.Resumed, "no-result": &e.NoResult}[simpleText(string(v))]
+		if is == nil {
+			return fmt.Errorf("XT[%s] stands on a node without a turn", cut(simpleText(string(v)), 20))
 		}
-		rd.ended = true
+		*is, rd.ended = true, true
 	}
 	return nil
 }

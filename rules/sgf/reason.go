@@ -10,24 +10,24 @@ import (
 // where the record has a button is one too. The turns after them were added to
 // bring the game to the end of its ruleset.
 func (rec *Record) played(g *rules.Game) int {
+	turns := turnsIn(g)
 	n := 0
-	for _, t := range g.Log() {
-		if !t.Kind.IsTurn() {
-			continue
-		}
-		if n == len(rec.Turns) {
-			break
-		}
-		was := rec.Turns[n]
-		if was.Kind == rules.Resign || was.Kind == rules.Draw {
-			break // it ended play and is no pass
-		}
-		if t.By != was.By || (t.Kind == rules.Place) != (was.Kind == rules.Place) || t.Kind == rules.Place && t.At != was.At {
-			break
-		}
+	for n < min(len(turns), len(rec.Turns)) && replays(turns[n], rec.Turns[n].Turn) {
 		n++
 	}
 	return n
+}
+
+// replays reports whether a turn is that of a record, where a pass may stand for a button. What ended
+// play is no pass.
+func replays(t, was rules.Turn) bool {
+	ended := was.Kind == rules.Resign || was.Kind == rules.Draw
+	return !ended && t.By == was.By && (t.Kind == rules.Place) == (was.Kind == rules.Place) && t.At == was.At
+}
+
+// turnsIn returns the turns of a game, without the talk between them.
+func turnsIn(g *rules.Game) []rules.Turn {
+	return slices.DeleteFunc(slices.Clone(g.Log()), func(t rules.Turn) bool { return !t.Kind.IsTurn() })
 }
 
 // Reasons says in short sentences what makes the margin of a counted row, beginning
@@ -72,7 +72,7 @@ func (row Row) Reasons() []rules.Saying {
 	switch {
 	case passes > 0 || rest != rules.Points(-more)*rules.One:
 		add(rest, "prisoners and passes: {0} +{1}")
-	case more == 1 || more == -1:
+	case max(more, -more) == 1:
 		add(rest, "{2} placed one stone more: {0} +{1}", better(-rest))
 	default:
 		add(rest, "{2} placed {3} stones more: {0} +{1}", better(-rest), max(more, -more))
@@ -97,23 +97,15 @@ func (row Row) reading() (rules.Saying, bool) {
 	if len(g.Rules().Moves[rules.Button]) > 0 {
 		kind = rules.Button
 	}
-	n := 0          // of the first pass or button
-	passed := false // somebody passed before the first button
-	var by rules.Color
-	for _, t := range g.Log() {
-		if t.Kind.IsTurn() {
-			n++
-		}
-		passed = passed || t.Kind == rules.Pass && kind == rules.Button
-		if t.Kind == kind {
-			by = t.By
-			break
-		}
-	}
-	if by == rules.None {
+	turns := turnsIn(g)
+	is := func(k rules.Kind) func(rules.Turn) bool { return func(t rules.Turn) bool { return t.Kind == k } }
+	first := slices.IndexFunc(turns, is(kind))
+	if first < 0 {
 		return rules.Saying{}, false
 	}
-	way := 0 // 0: passed, 1: took a button, 2: neither yet, 3: neither yet, after a pass
+	by, n := turns[first].By, first+1
+	passed := slices.ContainsFunc(turns[:first], is(rules.Pass)) // before the first button
+	way := 0                                                     // 0: passed, 1: took a button, 2: neither yet, 3: neither yet, after a pass
 	switch {
 	case n > row.played && passed:
 		way = 3

@@ -229,17 +229,11 @@ func (rec *Record) told() (margin rules.Points, stones, ok bool) {
 	margin, stones, ok = amountOf(m[2:])
 	s := rec.Setup
 	all := rules.Points(s.W*s.H) * rules.One
-	if winner == rules.White {
-		margin = -margin
-	}
+	sign := map[rules.Color]rules.Points{rules.Black: 1, rules.White: -1}[winner]
+	margin *= sign
 	if size := max(margin, -margin); m[6] != "" && (size > all || m[1] == "" && 5*size >= 4*all) {
 		// More than anybody wins by: it is what the winner has, without the komi.
-		margin -= s.Komi
-		if winner == rules.Black {
-			margin -= all
-		} else {
-			margin += all
-		}
+		margin -= s.Komi + sign*all
 		ok = ok && (margin > 0) == (winner == rules.Black)
 	}
 	return margin, stones, ok

@@ -49,7 +49,7 @@ func (rec *Record) known() (namedRules, error) {
 		return namedRules{}, nil
 	}
 	r, err := rules.Find(rec.RU)
-	if err == nil && (r.IsCustom() || strings.EqualFold(rec.RU, r.Name) || strings.EqualFold(rec.RU, r.ID())) {
+	if err == nil && rec.calls(r) {
 		return namedRules{like: r}, nil
 	}
 	if says, odd := readFields(rec.RU); says != nil {
@@ -70,6 +70,11 @@ func (rec *Record) known() (namedRules, error) {
 		return namedRules{like: unclear.Choices[0]}, nil
 	}
 	return namedRules{}, nil
+}
+
+// calls reports whether RU is what we call a ruleset.
+func (rec *Record) calls(r *rules.Ruleset) bool {
+	return r.IsCustom() || strings.EqualFold(rec.RU, r.Name) || strings.EqualFold(rec.RU, r.ID())
 }
 
 // NamesRules reports whether the record names rules that somebody knows.
@@ -93,7 +98,7 @@ func (rec *Record) Ruleset() (r *rules.Ruleset, note string, err error) {
 		return nil, "", err
 	case r == nil:
 		return &rules.AGA, fmt.Sprintf("the record's rules %q are unknown: they are read as aga", cut(rec.RU, 40)), nil
-	case r.IsCustom() || strings.EqualFold(rec.RU, r.Name) || strings.EqualFold(rec.RU, r.ID()):
+	case rec.calls(r):
 		return r, "", nil
 	}
 	return r, fmt.Sprintf("the record's rules %q are read as %s", cut(rec.RU, 60), r.Name), nil

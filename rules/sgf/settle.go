@@ -123,7 +123,7 @@ func (rec *Record) settled(r *rules.Ruleset, closely bool) *Record {
 	}
 	if g.Phase() == rules.Playing {
 		missing := "without passes: they are assumed"
-		if last, ok := g.LastTurn(); ok && last.Kind == rules.Pass {
+		if last, _ := g.LastTurn(); last.Kind == rules.Pass {
 			missing = "with one pass: the other is assumed"
 		}
 		repair(fmt.Sprintf("the record ends %s, because RE[%s] is a count", missing, cut(rec.Info.Result, 40)))
@@ -286,25 +286,35 @@ func (rec *Record) whyUncounted(g *rules.Game) string {
 	last, _ := g.LastTurn()
 	winner := rec.Winner()
 	_, _, told := rec.told()
-	switch {
-	case rec.Stopped != nil:
-		return ""
-	case short:
-		return fmt.Sprintf("it stops at move %d of %d", at, moves)
-	case rec.early:
-		return fmt.Sprintf("it stops at move %d, where too much of the board is open", at)
-	case last.Kind == rules.Resign && winner == last.By:
-		return fmt.Sprintf("%v resigns", winner)
-	case told, nobodys.MatchString(re), undecided.MatchString(re):
-		return ""
-	case winner == rules.None:
-		return "Halfpoint does not understand that"
-	case rec.uncounted() || !strings.ContainsAny(re, "0123456789"):
-		return ""
-	case counts.MatchString(figures(re)):
-		return "no count comes to that"
+	why, ok := likeliest([]reason{
+		{rec.Stopped != nil, ""},
+		{short, fmt.Sprintf("it stops at move %d of %d", at, moves)},
+		{rec.early, fmt.Sprintf("it stops at move %d, where too much of the board is open", at)},
+		{last.Kind == rules.Resign && winner == last.By, fmt.Sprintf("%v resigns", winner)},
+		{told || nobodys.MatchString(re) || undecided.MatchString(re), ""},
+		{winner == rules.None, "Halfpoint does not understand that"},
+		{rec.uncounted() || !strings.ContainsAny(re, "0123456789"), ""},
+		{counts.MatchString(figures(re)), "no count comes to that"},
+	})
+	if !ok {
+		return "Halfpoint does not understand by how much"
 	}
-	return "Halfpoint does not understand by how much"
+	return why
+}
+
+// A reason is why a record tells another result, or none, if that is so.
+type reason struct {
+	is  bool
+	why string
+}
+
+// likeliest returns the first reason that is so.
+func likeliest(all []reason) (why string, ok bool) {
+	i := slices.IndexFunc(all, func(r reason) bool { return r.is })
+	if i < 0 {
+		return "", false
+	}
+	return all[i].why, true
 }
 
 // usualKomis are the komis that most even games have.
@@ -342,10 +352,7 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 		missing = "a last dame, or a pass that the record leaves out"
 	}
 	n := rules.Points(s.Handicap) * rules.One
-	for _, it := range []struct {
-		explains bool
-		why      string
-	}{
+	if why, ok := likeliest([]reason{
 		{short, fmt.Sprintf("it stops at move %d of %d", rec.Moves(), moves)},
 		{want == -got, "it names the other player as the winner"},
 		{2*want == got && sameRules(r, &rules.AGA), "it comes out if it is meant in stones, of two points each"},
@@ -354,10 +361,8 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 		{usualKomi && s.Komi == 0, fmt.Sprintf("with a komi of %v, which the record seems to leave out, it comes out", komi)},
 		{usualKomi, withKomi},
 		{n > 0 && slices.Contains([]rules.Points{n, n - rules.One, rules.One}, off), "it counts other points for the handicap"},
-	} {
-		if it.explains {
-			return it.why
-		}
+	}); ok {
+		return why
 	}
 	dead, seki := g.Dead(), g.Seki()
 	own, _, _ := rec.Ruleset()
@@ -376,16 +381,13 @@ func (rec *Record) whyOff(g *rules.Game, want rules.Points) string {
 			}
 		}
 	}
-	if komi == -s.Komi && komi < -rules.One && !open(g.Counted()) {
-		return withKomi
-	}
-	if off%rules.One != 0 && !counting(r, "½") {
-		return fmt.Sprintf("no count with a komi of %v comes to that", s.Komi)
-	}
-	if off == rules.One {
-		return missing + " would explain it"
-	}
-	return "other stones were dead, or turns are missing"
+	why, _ := likeliest([]reason{
+		{komi == -s.Komi && komi < -rules.One && !open(g.Counted()), withKomi},
+		{off%rules.One != 0 && !counting(r, "½"), fmt.Sprintf("no count with a komi of %v comes to that", s.Komi)},
+		{off == rules.One, missing + " would explain it"},
+		{true, "other stones were dead, or turns are missing"},
+	})
+	return why
 }
 
 // unmarked returns the territory that the marks of a record leave out, and by how much the count
@@ -408,15 +410,7 @@ func (rec *Record) unmarked(g *rules.Game) (ps []rules.Point, more rules.Points)
 // the komi with which the count comes to the marks. Marks on less than half of the territory
 // are none; points under dead stones need no mark, because some programs mark empty ones alone.
 func (rec *Record) otherwise(g *rules.Game) (ps []rules.Point, komi rules.Points) {
-	black, white := territory(g)
-	was, counted := g.Board(), g.Counted()
-	owner := map[rules.Point]rules.Color{}
-	for _, p := range black {
-		owner[p] = rules.Black
-	}
-	for _, p := range white {
-		owner[p] = rules.White
-	}
+	was, counted, owner := g.Board(), g.Counted(), owners(g)
 	worth := map[rules.Color]rules.Points{rules.Black: rules.One, rules.White: -rules.One}
 	on, marks := 0, map[rules.Color]bool{} // without any mark for a player, the record leaves that territory open
 	for _, p := range counted.Points() {
@@ -436,7 +430,7 @@ func (rec *Record) otherwise(g *rules.Game) (ps []rules.Point, komi rules.Points
 			ps, komi = append(ps, p), komi+worth[owner[p]]-worth[mark]
 		}
 	}
-	if 2*on < len(black)+len(white) {
+	if 2*on < len(owner) {
 		return nil, 0
 	}
 	return ps, komi

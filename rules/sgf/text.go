@@ -1,6 +1,7 @@
 package sgf
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -15,25 +16,14 @@ func simpleText(value string) string { return simpleTextOf(value, MaxText) }
 // lineBreaks makes one of each kind of line break that SGF knows.
 var lineBreaks = strings.NewReplacer("\r\n", "\n", "\n\r", "\n", "\r", "\n")
 
+// escapes match a backslash and what it escapes: a line break after it is none.
+var escapes = regexp.MustCompile(`(?s)\\(?:\n|(.)|$)`)
+
 func simpleTextOf(value string, most int) string {
-	if len(value) <= 2 && !strings.ContainsFunc(value, func(c rune) bool { return !isLetter(byte(c)) || c >= 128 }) {
+	if len(value) <= 2 && strings.Trim(value, lineLetters) == "" {
 		return value // a point, as most values are
 	}
-	value = lineBreaks.Replace(value)
-	var s strings.Builder
-	escaped := false
-	for _, c := range value {
-		switch {
-		case c == '\\' && !escaped:
-			escaped = true
-			continue
-		case c == '\n' && escaped: // a soft line break
-		default:
-			s.WriteRune(c)
-		}
-		escaped = false
-	}
-	return oneLineOf(s.String(), most)
+	return oneLineOf(escapes.ReplaceAllString(lineBreaks.Replace(value), "$1"), most)
 }
 
 // oneLine returns s on one line without blanks around it, and of no more than

@@ -143,10 +143,8 @@ func (row Row) Why() string {
 	clauses = append(clauses, other...)
 	d := row.Game.Score().Margin() - above.Game.Score().Margin()
 	head := "the same margin as " + above.Rules.Name
-	if d > 0 {
-		head = fmt.Sprintf("%v better for Black than %s", d, above.Rules.Name)
-	} else if d < 0 {
-		head = fmt.Sprintf("%v better for White than %s", -d, above.Rules.Name)
+	if d != 0 {
+		head = fmt.Sprintf("%v better for %v than %s", max(d, -d), better(d), above.Rules.Name)
 	}
 	if clauses == nil {
 		head += ", line by line"

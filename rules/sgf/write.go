@@ -100,13 +100,11 @@ func (w *writer) turns(g *rules.Game) error {
 				said = append([]string{t.Words()}, said...)
 			}
 			if n := now.Turns(); n <= len(w.said) {
-				var before []string
-				for _, line := range strings.Split(w.said[n-1], "\n") {
-					if line = oneLine(line); line != "" {
-						before = append(before, line)
-					}
+				before := strings.Split(w.said[n-1], "\n")
+				for i, line := range before {
+					before[i] = oneLine(line)
 				}
-				said = append(before, said...)
+				said = append(slices.DeleteFunc(before, func(line string) bool { return line == "" }), said...)
 			}
 			w.comment(said)
 			resumed, said = false, nil
@@ -158,12 +156,8 @@ func (w *writer) ending(g *rules.Game, resumed bool, said []string) {
 		return
 	}
 	w.WriteString("\n;")
-	if len(dead) > 0 {
-		w.property("XD", rules.Names(dead))
-	}
-	if len(seki) > 0 {
-		w.property("XS", rules.Names(seki))
-	}
+	w.named("XD", dead)
+	w.named("XS", seki)
 	if len(private) > 0 {
 		w.property("XT", private...)
 	}
@@ -178,35 +172,35 @@ func (w *writer) ending(g *rules.Game, resumed bool, said []string) {
 	w.comment(said)
 }
 
-// territory returns the empty points that the count of a game gives to each
-// player: none of a region next to a stone marked as alive in seki.
-func territory(g *rules.Game) (black, white []rules.Point) {
-	board := g.Counted()
-	seki := make(map[rules.Point]bool)
+// owners returns to whom the count of a game gives the empty points: those of a region next to a
+// stone marked as alive in seki to nobody.
+func owners(g *rules.Game) map[rules.Point]rules.Color {
+	beside := make(map[rules.Point]bool) // stones in seki
 	for _, p := range g.Seki() {
-		seki[p] = true
+		for _, d := range []rules.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}} {
+			beside[rules.Point{X: p.X + d.X, Y: p.Y + d.Y}] = true
+		}
 	}
 	owner := make(map[rules.Point]rules.Color)
+	board := g.Counted()
 	for _, r := range board.Regions() {
-		counts := !slices.ContainsFunc(r.Points, func(p rules.Point) bool {
-			return seki[rules.Point{X: p.X - 1, Y: p.Y}] || seki[rules.Point{X: p.X + 1, Y: p.Y}] ||
-				seki[rules.Point{X: p.X, Y: p.Y - 1}] || seki[rules.Point{X: p.X, Y: p.Y + 1}]
-		})
+		if r.Owner() == rules.None || slices.ContainsFunc(r.Points, func(p rules.Point) bool { return beside[p] }) {
+			continue
+		}
 		for _, p := range r.Points {
-			if counts {
-				owner[p] = r.Owner()
-			}
+			owner[p] = r.Owner()
 		}
 	}
-	for _, p := range board.Points() {
-		switch owner[p] {
-		case rules.Black:
-			black = append(black, p)
-		case rules.White:
-			white = append(white, p)
-		}
+	return owner
+}
+
+// territory returns the points that the count of a game gives to each player.
+func territory(g *rules.Game) (black, white []rules.Point) {
+	owner, board := owners(g), g.Counted()
+	of := func(c rules.Color) []rules.Point {
+		return slices.DeleteFunc(board.Points(), func(p rules.Point) bool { return owner[p] != c })
 	}
-	return black, white
+	return of(rules.Black), of(rules.White)
 }
 
 // ledger words entries that came with a turn of a player, None for the start
@@ -246,6 +240,13 @@ func (w *writer) points(property string, ps []rules.Point, h int) {
 		values[i] = name(p, h)
 	}
 	w.property(property, values...)
+}
+
+// named writes points in the coordinates of players, nothing if there are none.
+func (w *writer) named(property string, ps []rules.Point) {
+	if len(ps) > 0 {
+		w.property(property, rules.Names(ps))
+	}
 }
 
 func (w *writer) comment(lines []string) {
