@@ -212,13 +212,13 @@ type chartList struct {
 // style returns a style, its size in units.
 func (l *chartList) style(w weight, size int, c rgb) style { return style{w, l.k.u(size), c} }
 
-// lines sets a text between left and right, in units, in as many lines as it takes.
-func (l *chartList) lines(text string, left, right, pitch int, st style) {
+// lines sets a text in as many lines as it takes, pitch units apart.
+func (l *chartList) lines(text string, pitch int, st style) {
 	if text == "" {
 		return
 	}
-	for _, line := range st.wrap(capital(drawable(text, "")), l.k.u(right-left)) {
-		l.text(l.k.u(left), l.k.u(l.y+pitch/2), line, st)
+	for _, line := range st.wrap(capital(drawable(text, "")), l.k.u(chartWide-2*chartMargin)) {
+		l.text(l.k.u(chartMargin), l.k.u(l.y+pitch/2), line, st)
 		l.y += pitch
 	}
 }
@@ -240,9 +240,9 @@ func (l *chartList) box(x0, y0, x1, y1 int, c rgb) {
 func (l *chartList) chart(t *Chart) {
 	k, th := l.k, l.k.theme
 	right := chartWide - chartMargin
-	l.lines(t.Title, chartMargin, right, 44, l.style(bold, 36, th.text))
+	l.lines(t.Title, 44, l.style(bold, 36, th.text))
 	for _, text := range append([]string{t.players(drawable)}, t.Lead...) {
-		l.lines(text, chartMargin, right, 35, l.style(regular, 28, th.dim))
+		l.lines(text, 35, l.style(regular, 28, th.dim))
 	}
 	l.y += 14
 	w, side := t.words(), l.style(medium, 28, th.text)
@@ -260,7 +260,7 @@ func (l *chartList) chart(t *Chart) {
 	}
 	l.y += 12
 	for _, text := range t.Notes {
-		l.lines(text, chartMargin, right, 33, l.style(regular, 26, th.dim))
+		l.lines(text, 33, l.style(regular, 26, th.dim))
 	}
 	l.y += 22
 }
@@ -306,8 +306,8 @@ func (l *chartList) row(r *ChartRow, most rules.Points) {
 		l.bar(r.Margin, most)
 		l.y += barHeight + 10
 	}
-	l.lines(r.Why, chartMargin, right, 34, l.style(regular, 28, th.text))
-	l.lines(r.Same, chartMargin, right, 33, l.style(regular, 26, th.dim))
+	l.lines(r.Why, 34, l.style(regular, 28, th.text))
+	l.lines(r.Same, 33, l.style(regular, 26, th.dim))
 	l.y += 14
 	// The background of the row was not known before.
 	at, drawn := len(l.ops), l.ops[ground:]

@@ -20,7 +20,7 @@ func discordConfig(s bot.Settings, log *slog.Logger) discord.Config {
 }
 
 // discordAdapters returns the adapter of Discord, none if it is not configured.
-func discordAdapters(e *env, s bot.Settings, log *slog.Logger) ([]bot.Adapter, error) {
+func discordAdapters(s bot.Settings, log *slog.Logger) ([]bot.Adapter, error) {
 	if s.Discord.Token.IsZero() {
 		return nil, nil
 	}

@@ -59,7 +59,7 @@ func (*serveCmd) Run(e *env) error {
 			e.started(s, log, url)
 			fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
 		}})
-	others, err := discordAdapters(e, s, log)
+	others, err := discordAdapters(s, log)
 	if err != nil {
 		return err
 	}

@@ -229,8 +229,7 @@ func (d *Device) checkLogin(ctx context.Context, kept *row) (login, error) {
 		}
 		return byPassword, d.password(ctx, "")
 	case c.Token.IsZero():
-		_, err := d.grants(ctx)
-		return byBrowser, err
+		return byBrowser, d.grants(ctx)
 	}
 	return byToken, d.useToken(ctx)
 }

@@ -237,27 +237,27 @@ func (d *Device) metadata(ctx context.Context) (*oauth.ServerMetadata, error) {
 	return meta, nil
 }
 
-// grants returns what the homeserver's login in the browser needs, or errNoGrant.
-func (d *Device) grants(ctx context.Context) (*oauth.ServerMetadata, error) {
+// grants checks what the homeserver's login in the browser needs. It returns errNoGrant if there is none.
+func (d *Device) grants(ctx context.Context) error {
 	meta, err := d.metadata(ctx)
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case !slices.Contains(meta.GrantTypesSupported, oauth.GrantTypeDeviceCode):
-		return nil, errNoGrant
+		return errNoGrant
 	}
 	for _, address := range []string{meta.DeviceAuthorizationEndpoint, meta.TokenEndpoint, meta.RegistrationEndpoint} {
 		u, err := url.Parse(address)
 		if err != nil || u.Hostname() == "" || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
-			return nil, fmt.Errorf("matrix.homeserver: %s sends logins to %q, which is not an https address", d.Client.HomeserverURL, address)
+			return fmt.Errorf("matrix.homeserver: %s sends logins to %q, which is not an https address", d.Client.HomeserverURL, address)
 		}
 	}
-	return meta, nil
+	return nil
 }
 
 // logInByBrowser waits until the account's owner has let the bot in, as a new device.
 func (d *Device) logInByBrowser(ctx context.Context) error {
-	if _, err := d.grants(ctx); err != nil {
+	if err := d.grants(ctx); err != nil {
 		return err
 	}
 	for failures := 0; ; failures++ {
