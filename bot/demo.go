@@ -67,93 +67,124 @@ var lessons = sync.OnceValue(func() []lesson {
 	return out
 })
 
+// A lessonReader reads a lesson, line by line.
+type lessonReader struct {
+	lesson
+	lines   []string
+	n       int // the line that is read
+	now     *rules.Game
+	ruleset *rules.Ruleset
+	setup   rules.Setup
+	opening []rules.Turn // turns before the first sentence
+}
+
+// reads has a reader for each word with which a line may begin. Lines that begin with
+// another, or that its reader does not want, are sentences.
+var reads = map[string]struct {
+	wants func(r *lessonReader, rest string) bool
+	read  func(r *lessonReader, rest string) error
+}{
+	"rules": {func(_ *lessonReader, rest string) bool { return !strings.Contains(rest, " ") }, (*lessonReader).rules},
+	"komi":  {func(*lessonReader, string) bool { return true }, (*lessonReader).komi},
+	"board": {func(_ *lessonReader, rest string) bool { return rest == "" }, (*lessonReader).board},
+	"moves": {(*lessonReader).begun, (*lessonReader).moves},
+	"B":     {(*lessonReader).begun, (*lessonReader).turn},
+	"W":     {(*lessonReader).begun, (*lessonReader).turn},
+}
+
 func readLesson(id, source string) (lesson, error) {
-	lines := strings.Split(strings.TrimSpace(source), "\n")
-	l := lesson{id: id, title: lines[0]}
-	var now *rules.Game
-	var ruleset *rules.Ruleset
-	var setup rules.Setup
-	var opening []rules.Turn // turns before the first sentence
-	fail := func(n int, err error) (lesson, error) { return l, fmt.Errorf("line %d: %w", n+1, err) }
-	for n := 1; n < len(lines); n++ {
-		line := strings.TrimSpace(lines[n])
+	r := &lessonReader{lines: strings.Split(strings.TrimSpace(source), "\n")}
+	r.id, r.title = id, r.lines[0]
+	for r.n = 1; r.n < len(r.lines); r.n++ {
+		line, at := strings.TrimSpace(r.lines[r.n]), r.n
+		if line == "" {
+			continue
+		}
 		word, rest, _ := strings.Cut(line, " ")
-		switch {
-		case line == "":
-		case word == "rules" && !strings.Contains(rest, " "):
-			r, err := rules.Find(rest)
-			if err != nil {
-				return fail(n, err)
-			}
-			ruleset = r
-			if now != nil { // the same position by another book
-				if setup.First = rules.None; len(opening) == 0 && n+1 < len(lines) && strings.HasPrefix(lines[n+1], "W ") {
-					setup.First = rules.White
-				}
-				if now, err = rules.Replay(r, setup, opening); err != nil {
-					return fail(n, err)
-				}
-			}
-		case word == "komi":
-			k, err := rules.ParsePoints(rest)
-			if err != nil {
-				return fail(n, err)
-			}
-			setup.Komi = k
-		case line == "board":
-			end := n + 1
-			for end < len(lines) && strings.TrimSpace(lines[end]) != "" {
-				end++
-			}
-			rec, err := sgf.Diagram(strings.Join(lines[n+1:end], "\n"))
-			if err != nil {
-				return fail(n, err)
-			}
-			rec.Setup.Komi, rec.Setup.First = setup.Komi, rules.None
-			setup = rec.Setup
-			if now, err = rules.New(ruleset, setup); err != nil {
-				return fail(n, err)
-			}
-			n = end
-		case word == "moves" && now != nil:
-			for _, at := range strings.Fields(rest) {
-				p, err := rules.ParsePoint(at, setup.W, setup.H)
-				if err != nil {
-					return fail(n, err)
-				}
-				t := rules.Turn{By: now.ToPlay(), At: p}
-				if now, err = now.Play(t); err != nil {
-					return fail(n, err)
-				}
-				opening = append(opening, t)
-			}
-		case (word == "B" || word == "W") && now != nil:
-			t, err := rules.ParseTurn(line, setup.W, setup.H)
-			if err != nil {
-				return fail(n, err)
-			}
-			if now, err = now.Play(t); err != nil {
-				return fail(n, err)
-			}
-		default:
-			if now == nil {
-				return fail(n, fmt.Errorf("no board yet"))
-			}
-			says := line
-			if strings.Contains(says, "{lead}") {
-				s := now.Score()
-				if s == nil {
-					return fail(n, fmt.Errorf("{lead}: nothing is counted here"))
-				}
-				says = strings.ReplaceAll(says, "{lead}", text.English.Say(lead(s.Margin())))
-			}
-			l.steps = append(l.steps, lessonStep{now, says})
+		read := (*lessonReader).sentence
+		if by, ok := reads[word]; ok && by.wants(r, rest) {
+			read = by.read
+		}
+		if err := read(r, rest); err != nil {
+			return r.lesson, fmt.Errorf("line %d: %w", at+1, err)
 		}
 	}
-	if len(l.steps) == 0 {
-		return l, fmt.Errorf("lesson without steps")
+	if len(r.steps) == 0 {
+		return r.lesson, fmt.Errorf("lesson without steps")
 	}
-	return l, nil
+	return r.lesson, nil
+}
+
+func (r *lessonReader) begun(string) bool { return r.now != nil }
+
+func (r *lessonReader) rules(name string) (err error) {
+	if r.ruleset, err = rules.Find(name); err != nil || r.now == nil {
+		return err
+	}
+	// The same position by another book.
+	if r.setup.First = rules.None; len(r.opening) == 0 && r.n+1 < len(r.lines) && strings.HasPrefix(r.lines[r.n+1], "W ") {
+		r.setup.First = rules.White
+	}
+	r.now, err = rules.Replay(r.ruleset, r.setup, r.opening)
+	return err
+}
+
+func (r *lessonReader) komi(points string) (err error) {
+	r.setup.Komi, err = rules.ParsePoints(points)
+	return err
+}
+
+func (r *lessonReader) board(string) error {
+	first := r.n + 1
+	for r.n++; r.n < len(r.lines) && strings.TrimSpace(r.lines[r.n]) != ""; r.n++ {
+	}
+	rec, err := sgf.Diagram(strings.Join(r.lines[first:r.n], "\n"))
+	if err != nil {
+		return err
+	}
+	rec.Setup.Komi, rec.Setup.First = r.setup.Komi, rules.None
+	r.setup = rec.Setup
+	r.now, err = rules.New(r.ruleset, r.setup)
+	return err
+}
+
+func (r *lessonReader) moves(points string) error {
+	for _, at := range strings.Fields(points) {
+		p, err := rules.ParsePoint(at, r.setup.W, r.setup.H)
+		if err != nil {
+			return err
+		}
+		t := rules.Turn{By: r.now.ToPlay(), At: p}
+		if r.now, err = r.now.Play(t); err != nil {
+			return err
+		}
+		r.opening = append(r.opening, t)
+	}
+	return nil
+}
+
+func (r *lessonReader) turn(string) error {
+	t, err := rules.ParseTurn(strings.TrimSpace(r.lines[r.n]), r.setup.W, r.setup.H)
+	if err == nil {
+		r.now, err = r.now.Play(t)
+	}
+	return err
+}
+
+func (r *lessonReader) sentence(string) error {
+	if r.now == nil {
+		return fmt.Errorf("no board yet")
+	}
+	says := strings.TrimSpace(r.lines[r.n])
+	if strings.Contains(says, "{lead}") {
+		s := r.now.Score()
+		if s == nil {
+			return fmt.Errorf("{lead}: nothing is counted here")
+		}
+		says = strings.ReplaceAll(says, "{lead}", text.English.Say(lead(s.Margin())))
+	}
+	r.steps = append(r.steps, lessonStep{r.now, says})
+	return nil
 }
 
 // demo lists the lessons, or shows a step of one.
