@@ -58,39 +58,27 @@ func (in Asker) put(all []setting) (changed bool, err error) {
 // settingsOf returns the settings of a channel or a server.
 func (in Asker) settingsOf(rs *match.RoomSettings) []setting {
 	return []setting{
-		{"rules", func(v string) error {
-			rs.Rules = ""
-			if v == "" {
-				return nil
-			}
+		{"rules", read(&rs.Rules, func(v string) (string, error) {
 			r, err := in.Rulesets.Find(v)
-			if err == nil {
-				rs.Rules = r.Name
+			if err != nil {
+				return "", err
 			}
-			return err
-		}},
-		{"size", func(v string) error {
-			if _, _, ok := match.ParseSize(v); !ok && v != "" {
-				return text.Error("bad.size", text.Shorten(v))
+			return r.Name, nil
+		})},
+		{"size", read(&rs.Size, func(v string) (string, error) {
+			if _, _, ok := match.ParseSize(v); !ok {
+				return "", text.Error("bad.size", text.Shorten(v))
 			}
-			rs.Size = v
-			return nil
-		}},
-		{"clock", func(v string) error {
-			rs.Clock = ""
-			if v == "" {
-				return nil
-			}
+			return v, nil
+		})},
+		{"clock", read(&rs.Clock, func(v string) (string, error) {
 			c, err := clock.Parse(v)
-			if err == nil {
-				rs.Clock = c.String()
-			}
-			return err
-		}},
+			return c.String(), err
+		})},
 		{"theme", oneOf(&rs.Theme, render.Themes(), "settings.theme.bad")},
 		{"layout", oneOf(&rs.Layout, render.Layouts(), "settings.layout.bad")},
 		{"coordinates", oneOf(&rs.Coords, render.Coordinates(), "settings.coordinates.bad")},
-		{"language", languageInto(&rs.Lang)},
+		{"language", read(&rs.Lang, language)},
 		{"undo", func(v string) error {
 			n, err := strconv.Atoi(cmp.Or(v, "0"))
 			if err != nil || n < 0 || n > 3600 {
@@ -107,38 +95,41 @@ func (in Asker) settingsOf(rs *match.RoomSettings) []setting {
 	}
 }
 
-// oneOf returns a function that sets one of some values, or none.
-func oneOf(into *string, of []string, bad string) func(string) error {
-	return func(v string) error {
-		if v != "" && !slices.Contains(of, v) {
-			return text.Error(bad, text.Shorten(v), strings.Join(of, ", "))
+// read returns a function that sets what a value is read as, or none.
+func read(into *string, as func(string) (string, error)) func(string) error {
+	return func(v string) (err error) {
+		if v != "" {
+			v, err = as(v)
 		}
 		*into = v
-		return nil
+		return err
 	}
 }
 
-// languageInto puts a language, or none: by its tag, "de", or by what it is called.
-func languageInto(into *string) func(string) error {
-	return func(v string) error {
-		if l, ok := text.LanguageCalled(v); ok {
-			*into = l.Tag
-			return nil
+// oneOf returns a function that sets one of some values, or none.
+func oneOf(into *string, of []string, bad string) func(string) error {
+	return read(into, func(v string) (string, error) {
+		if !slices.Contains(of, v) {
+			return "", text.Error(bad, text.Shorten(v), strings.Join(of, ", "))
 		}
-		var tags, called []string
-		for _, l := range text.Languages() {
-			tags = append(tags, l.Tag+" ("+l.Name+")")
-			called = append(called, l.Called()...)
-		}
-		if near, ok := text.LanguageCalled(text.Nearest(v, called)); ok && v != "" {
-			return text.Error("settings.language.near", text.Shorten(v), near.Tag+" ("+near.Name+")")
-		}
-		if v != "" {
-			return text.Error("settings.language.bad", text.Shorten(v), strings.Join(tags, ", "))
-		}
-		*into = ""
-		return nil
+		return v, nil
+	})
+}
+
+// language reads a language: by its tag, "de", or by what it is called.
+func language(v string) (tag string, err error) {
+	if l, ok := text.LanguageCalled(v); ok {
+		return l.Tag, nil
 	}
+	var tags, called []string
+	for _, l := range text.Languages() {
+		tags = append(tags, l.Tag+" ("+l.Name+")")
+		called = append(called, l.Called()...)
+	}
+	if near, ok := text.LanguageCalled(text.Nearest(v, called)); ok {
+		return "", text.Error("settings.language.near", text.Shorten(v), near.Tag+" ("+near.Name+")")
+	}
+	return "", text.Error("settings.language.bad", text.Shorten(v), strings.Join(tags, ", "))
 }
 
 // Settings shows the settings of a channel, or of all channels of a server, and lets
@@ -231,19 +222,16 @@ var ownOptions = []string{"language", "theme", "layout"}
 func ownSettings(in Asker) match.Step {
 	p := in.Prefs[in.By]
 	p.Person = in.By
-	mine := []setting{
-		{"language", languageInto(&p.Lang)},
-		{"theme", oneOf(&p.Theme, render.Themes(), "settings.theme.bad")},
-		{"layout", oneOf(&p.Layout, render.Layouts(), "settings.layout.bad")},
-	}
+	mine := match.RoomSettings{Lang: p.Lang, Theme: p.Theme, Layout: p.Layout}
 	for option := range in.Request.Args {
 		if in.typed(option) != "" && option != "whose" && option != "seq" && !slices.Contains(ownOptions, option) {
 			return in.Refuse(say("settings.mine.others", option, text.Or(ownOptions...)))
 		}
 	}
-	if _, err := in.put(mine); err != nil {
+	if _, err := in.put(in.settingsOf(&mine)); err != nil {
 		return in.Refuse(text.Explain(err))
 	}
+	p.Lang, p.Theme, p.Layout = mine.Lang, mine.Theme, mine.Layout
 	language, theme := say("settings.mine.language.none"), say("settings.mine.theme.none")
 	if p.Lang != "" {
 		language = say("settings.mine.language", text.BestLanguage(p.Lang).Name)
