@@ -221,9 +221,13 @@ func (a *Adapter) handle(ctx context.Context, x *pendingInteraction) {
 	if len(answer.Posts) > 0 {
 		key = cmp.Or(string(answer.Posts[0].Game), key)
 	}
-	if err := a.answers.Go(key, func() { a.guarded(x, func() { a.showAnswer(ctx, x, r, answer) }) }); err != nil {
+	if err := a.answers.Go(key, func() { a.guarded(x, func() { a.showPosts(ctx, x, answer) }) }); err != nil {
 		a.replyEphemeral(ctx, x, wordBusy)
-		a.release(ctx, answer.Posts, err)
+		for _, p := range answer.Posts {
+			if p.Kind != match.Answer {
+				a.settle(ctx, p, "", nil, err)
+			}
+		}
 	}
 }
 
@@ -271,11 +275,12 @@ func (a *Adapter) requested(ctx context.Context, x *pendingInteraction) (r bot.R
 	return r, true
 }
 
-// showAnswer shows the posts of an answer, and then what it says.
-func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.Request, answer bot.Answer) {
+// showPosts shows the posts of an answer, and settles or releases each.
+func (a *Adapter) showPosts(ctx context.Context, x *pendingInteraction, answer bot.Answer) {
 	defer x.begin()
-	for k, p := range answer.Posts {
-		if p.Kind == match.Answer {
+	var released match.GameID
+	for _, p := range answer.Posts {
+		if p.Game != "" && p.Game == released { // with the one before
 			continue
 		}
 		receipt, owes, err := a.show(ctx, p, x)
@@ -284,17 +289,13 @@ func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.R
 			receipt, owes, err = a.show(ctx, p, x)
 		}
 		if err != nil {
-			a.log.Info("post not shown with its answer, outbox will deliver it", "request", r.ID, "error", err)
-			a.release(ctx, answer.Posts[k:], err)
-			break
+			a.log.Info("post not shown with its answer, outbox will deliver it", "post", p.ID, "error", err)
+			released = p.Game
 		}
-		if err := a.service.Settle(ctx, p, receipt, owes, nil); err != nil {
-			a.log.Error("storing a shown post failed, will look for it again", "post", p.ID, "error", err)
-		}
+		a.settle(ctx, p, receipt, owes, err)
 	}
 	switch {
-	case !answer.Own().Empty():
-		a.tell(ctx, x, r, answer.Own())
+	case answer.Own().Kind != "":
 	case x.pressed():
 		a.dismiss(ctx, x)
 	default: // the outbox shows it, or has before
@@ -302,13 +303,10 @@ func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.R
 	}
 }
 
-// release gives posts back that are not shown here.
-func (a *Adapter) release(ctx context.Context, posts []outbox.Post, why error) {
-	if len(posts) == 0 {
-		return
-	}
-	if err := a.service.Settle(ctx, posts[0], "", nil, why); err != nil {
-		a.log.Error("post not released, will be delivered in a minute", "post", posts[0].ID, "error", err)
+// settle stores what came of showing a post.
+func (a *Adapter) settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes []outbox.Owes, shown error) {
+	if err := a.service.Settle(ctx, p, r, owes, shown); err != nil {
+		a.log.Error("storing the outcome of a post failed, will look for it again", "post", p.ID, "error", err)
 	}
 }
 
@@ -379,14 +377,21 @@ const shortly = 10 * time.Second
 // An ending is stored for a deferred interaction. If the program is killed meanwhile,
 // the next start uses it to end the "thinking…" that the person still sees.
 type ending struct {
-	Token  string
-	Lang   string
-	Text   string `json:",omitempty"` // empty: that it was interrupted
-	Follow bool   `json:",omitempty"` // nothing shows that the bot thinks: Text is a message of its own
+	Token string
+	Lang  string
+	Text  string `json:",omitempty"` // empty: that it was interrupted
 }
 
-func (e ending) owes(x *pendingInteraction, from time.Time) outbox.Owes {
-	return outbox.Owes{Kind: outbox.Ending, Key: x.in.ID, Data: marshal(e), NotBefore: from, NotAfter: x.since.Add(routeLife + time.Minute)}
+// owe stores that the deferral of an interaction ends with a text, at a time or when the
+// program starts again.
+func (a *Adapter) owe(x *pendingInteraction, text string, from time.Time) {
+	ctx, cancel := context.WithTimeout(context.Background(), shortly)
+	defer cancel()
+	data := marshal(ending{Token: x.in.Token, Lang: x.in.Locale, Text: text})
+	err := a.service.Owe(ctx, x.room(), outbox.Owes{Kind: outbox.Ending, Key: x.in.ID, Data: data, NotBefore: from, NotAfter: x.since.Add(routeLife + time.Minute)})
+	if err != nil {
+		a.log.Error("end of a deferred interaction not stored, its placeholder may stay", "interaction", x.in.ID, "error", err)
+	}
 }
 
 // owesEnding stores that an interaction is about to be deferred, unless that shows
@@ -399,12 +404,7 @@ func (a *Adapter) owesEnding(x *pendingInteraction) {
 	}
 	go func() {
 		defer close(x.stored)
-		ctx, cancel := context.WithTimeout(context.Background(), shortly)
-		defer cancel()
-		err := a.service.Owe(ctx, x.room(), ending{Token: x.in.Token, Lang: x.in.Locale}.owes(x, x.since.Add(routeLife)))
-		if err != nil {
-			a.log.Error("deferred interaction not stored, its placeholder may stay", "interaction", x.in.ID, "error", err)
-		}
+		a.owe(x, "", x.since.Add(routeLife))
 	}()
 	wait := time.NewTimer(patience)
 	defer wait.Stop()
@@ -436,10 +436,6 @@ func (a *Adapter) ending(ctx context.Context, p outbox.Post) error {
 	if err := json.Unmarshal([]byte(p.Data), &e); err != nil {
 		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
-	if e.Follow {
-		_, err := a.rest.FollowUp(ctx, e.Token, rest.Message{Content: &e.Text, Flags: rest.Ephemeral | rest.SuppressEmbeds})
-		return outboxError(err, "")
-	}
 	s, err := a.rest.Original(ctx, e.Token)
 	if err == nil && s.Flags&flagLoading != 0 {
 		text := cmp.Or(e.Text, bot.Translated(e.Lang, wordInterrupted))
@@ -448,57 +444,42 @@ func (a *Adapter) ending(ctx context.Context, p outbox.Post) error {
 	return outboxError(err, "")
 }
 
-// end shows a message in place of a deferral, which nobody else ends.
+// end shows a message in place of a deferral. If Discord does not take it now, the outbox
+// shows its words later.
 func (a *Adapter) end(ctx context.Context, x *pendingInteraction, m rest.Message) {
 	x.state = answered
 	if x.pressed() {
 		m.Flags |= rest.Ephemeral
-		_, err := a.followUp(ctx, x, m)
-		a.endedWith(x, m, err)
+		if _, err := a.followUp(ctx, x.in.Token, m); err != nil {
+			a.log.Warn("press not answered", "interaction", x.in.ID, "error", err)
+		}
 		return
 	}
-	if !a.thinks(ctx, x) {
-		a.ended(x)
-		return
+	if a.thinks(ctx, x) {
+		m.Flags &^= rest.Ephemeral
+		if _, err := a.rest.EditOriginal(ctx, x.in.Token, m); err != nil {
+			a.log.Warn("deferred interaction not completed", "interaction", x.in.ID, "error", err)
+			if !final(err) {
+				<-x.stored
+				a.owe(x, *m.Content, time.Now().Add(time.Second))
+				return
+			}
+		}
 	}
-	m.Flags &^= rest.Ephemeral
-	_, err := a.rest.EditOriginal(ctx, x.in.Token, m)
-	a.endedWith(x, m, err)
+	a.ended(x)
 }
 
 // followUp sends a further message in answer to an interaction that has its first one. Over
 // HTTP Discord may still be reading that, and does not know the token until it has.
-func (a *Adapter) followUp(ctx context.Context, x *pendingInteraction, m rest.Message) (s *rest.Sent, err error) {
+func (a *Adapter) followUp(ctx context.Context, token string, m rest.Message) (s *rest.Sent, err error) {
 	for try := range askTries {
-		s, err = a.rest.FollowUp(ctx, x.in.Token, m)
+		s, err = a.rest.FollowUp(ctx, token, m)
 		if !rest.Gone(err) || a.cfg.Listen == "" {
 			break
 		}
 		backoff.Sleep(ctx, backoff.After(try+1, askPause, time.Second))
 	}
 	return s, err
-}
-
-// endedWith notes how showing the end of a deferral ended. If Discord does not take
-// it now the outbox shows its words later.
-func (a *Adapter) endedWith(x *pendingInteraction, m rest.Message, err error) {
-	if err == nil || final(err) {
-		a.ended(x)
-	}
-	if err == nil {
-		return
-	}
-	a.log.Warn("deferred interaction not completed", "interaction", x.in.ID, "error", err)
-	if final(err) || m.Content == nil {
-		return
-	}
-	<-x.stored
-	ctx, cancel := context.WithTimeout(context.Background(), shortly)
-	defer cancel()
-	later := ending{Token: x.in.Token, Lang: x.in.Locale, Text: *m.Content, Follow: x.pressed()}.owes(x, time.Now().Add(time.Second))
-	if err := a.service.Owe(ctx, x.room(), later); err != nil {
-		a.log.Error("cleanup of a deferred interaction not stored", "interaction", x.in.ID, "error", err)
-	}
 }
 
 // thinks reports whether the person sees that the bot thinks. Another process may have
@@ -590,110 +571,6 @@ func (a *Adapter) first(ctx context.Context, x *pendingInteraction, r rest.Respo
 func isAmbiguous(err error) bool {
 	var a *rest.Ambiguous
 	return errors.As(err, &a)
-}
-
-// tell tells the answer to a request. Where its files take too long or do not get
-// through the words come first.
-func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request, answer outbox.Post) {
-	in := x.in
-	shown, name := answer.Picture()
-	c := content{text: a.written(answer.Text), lang: answer.Lang, picture: shown, name: name, file: answer.File, controls: answer.Controls, menu: answer.Menu,
-		plain: x.mayNotAttach()}
-	if answer.Scene != nil && c.plain {
-		c.hints = append(c.hints, bot.Translated(answer.Lang, wordNoFiles, filesPermission))
-	}
-	if answer.Private {
-		c.flags = rest.Ephemeral
-	}
-	ms, err := c.messages()
-	if err != nil {
-		a.log.Error("drawing the answer's picture failed, will send text", "request", r.ID, "error", err)
-		c.picture = nil
-		if ms, err = c.messages(); err != nil {
-			return
-		}
-	}
-	edit := func(ctx context.Context, m rest.Message) error {
-		_, err := a.rest.EditOriginal(ctx, in.Token, m)
-		return err
-	}
-	// An answer for one person replaces their private message.
-	private := answer.Private && x.onPrivate()
-	switch x.claim() {
-	case open:
-		as := rest.Reply
-		if private {
-			as = rest.Update
-		}
-		x.state = answered
-		say := func(ctx context.Context, m rest.Message) error {
-			defer x.begin()
-			_, _, err := a.first(ctx, x, as(m))
-			return err
-		}
-		if err := a.tells(ctx, in.Channel.ID, x.since.Add(slowAfter/2), c, ms[0], say, edit); err != nil {
-			a.log.Warn("answer not shown", "request", r.ID, "error", err)
-			return
-		}
-	case deferred:
-		x.state = answered
-		m, say := ms[0], edit
-		switch {
-		case x.pressed() && !private:
-			var s *rest.Sent
-			say = func(ctx context.Context, m rest.Message) (err error) {
-				s, err = a.followUp(ctx, x, m)
-				return err
-			}
-			edit = func(ctx context.Context, m rest.Message) error {
-				_, err := a.rest.EditFollowUp(ctx, in.Token, s.ID, m)
-				return err
-			}
-		case x.pressed():
-			m.Flags &^= rest.Ephemeral
-		case !a.thinks(ctx, x):
-			a.ended(x)
-			return
-		case !answer.Private && !in.OnlyUser() && a.tellAll(ctx, x, r, c, m) == nil:
-			return
-		default:
-			m.Flags &^= rest.Ephemeral
-		}
-		err := a.tells(ctx, in.Channel.ID, soon(), c, m, say, edit)
-		if _, words, e := c.inWords(); e == nil && len(m.Files) > 0 {
-			m = words
-		}
-		a.endedWith(x, m, err)
-	default: // by a post, which does not say this
-		ms = append([]rest.Message{{}}, ms...)
-	}
-	for _, m := range ms[min(1, len(ms)):] {
-		if _, err := a.followUp(ctx, x, m); err != nil {
-			a.log.Warn("answer only partly shown", "request", r.ID, "error", err)
-			return
-		}
-	}
-}
-
-// tellAll shows an answer that is for everybody as a message of the bot's own, and
-// leads the person to it who sees that the bot thinks.
-func (a *Adapter) tellAll(ctx context.Context, x *pendingInteraction, r bot.Request, c content, m rest.Message) error {
-	in := x.in
-	var s *rest.Sent
-	say := func(ctx context.Context, m rest.Message) (err error) {
-		m.Nonce = rest.Nonce(r.ID)
-		if s, err = a.rest.Send(ctx, in.Channel.ID, m); err != nil {
-			return err
-		}
-		there := rest.Message{Content: new(link(in.Locale, in.Guild, received(s))), Flags: rest.SuppressEmbeds}
-		_, failed := a.rest.EditOriginal(ctx, in.Token, there)
-		a.endedWith(x, there, failed)
-		return nil
-	}
-	return a.tells(ctx, in.Channel.ID, soon(), c, m, say, func(ctx context.Context, m rest.Message) error {
-		_, err := a.rest.Edit(ctx, in.Channel.ID, s.ID, m)
-		return err
-	})
 }
 
 // status is the HTTP status of a refusal; 200 of what is none.

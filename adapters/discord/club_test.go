@@ -202,10 +202,16 @@ func (c *club) start() {
 // it does after kill reaches nobody.
 func (c *club) alone(service bot.Service) (stop, kill func()) {
 	c.Helper()
+	return c.killable(func(ctx context.Context, a *Adapter) error { return a.Run(ctx, service) })
+}
+
+// killable is alone with a bot, which delivers.
+func (c *club) killable(run func(context.Context, *Adapter) error) (stop, kill func()) {
+	c.Helper()
 	p := &plug{dial: c.network.DialContext}
 	cfg := c.cfg
 	cfg.Dial = p.DialContext
-	_, stop = c.runs(cfg, func(ctx context.Context, a *Adapter) error { return a.Run(ctx, service) })
+	_, stop = c.runs(cfg, run)
 	return stop, p.pull
 }
 
@@ -312,7 +318,7 @@ func (d *recorder) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	}
 	if d.answers != nil {
 		p := d.answers(r)
-		p.Kind, p.Asker = match.Answer, r.Who
+		p.Kind, p.Asker, p.Reply = match.Answer, r.Who, r.Reply
 		return bot.Answer{Posts: []outbox.Post{p}}, nil
 	}
 	if d.broken {

@@ -56,14 +56,16 @@ var changes = map[string]func(*Adapter, context.Context, outbox.Post) error{
 	outbox.Close:  (*Adapter).close,
 }
 
-// remove deletes a message, or the reply to the one that Data names. If Discord refuses,
-// remove gives up: the channel itself is in order.
+// remove deletes a message, or the reply to the one that Data names, as earlier releases
+// stored it before they sent the reply. If Discord refuses, remove gives up: the channel
+// itself is in order.
 func (a *Adapter) remove(ctx context.Context, p outbox.Post) error {
-	channel, message := readReceipt(p.Replaces)
-	var err error
-	if p.Replaces == "" {
-		channel, message, err = a.replyOf(ctx, p.Data)
+	target, err := outbox.Receipt(p.Replaces), error(nil)
+	if to, of := readReceipt(p.Data); target == "" && of != "" {
+		d := &delivery{a: a, p: outbox.Post{Kind: match.Answer, Attempt: 2}, route: route{Channel: to, Message: of}, at: place{channel: to}}
+		target, err = d.lookFor(ctx)
 	}
+	channel, message := readReceipt(string(target))
 	if message != "" {
 		err = a.rest.Delete(ctx, channel, message)
 	}
@@ -113,7 +115,19 @@ func (a *Adapter) clear(ctx context.Context, p outbox.Post) error {
 
 // owes returns the decorations that follow the message that shows the post.
 func (d *delivery) owes(sent outbox.Receipt) []outbox.Owes {
+	if d.answers() {
+		return d.removes(sent)
+	}
 	return slices.Concat(d.clears(sent), d.attaches(sent), d.closes(sent), d.updates(sent))
+}
+
+// removes returns the removal of a reply that only one person needs. Discord knows no
+// message for one person alone but as an answer to an interaction.
+func (d *delivery) removes(sent outbox.Receipt) []outbox.Owes {
+	if !d.p.Private || !d.replies() {
+		return nil
+	}
+	return []outbox.Owes{{Kind: match.Remove, Key: "reply " + d.route.Message, Target: sent, NotBefore: time.Now().Add(repliesFor)}}
 }
 
 // void reports whether a notice ended the game, so that there is no last board.

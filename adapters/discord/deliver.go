@@ -26,7 +26,7 @@ func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, [
 	switch {
 	case p.Where.Platform != Name, p.Where.Channel == "" && changes[p.Kind] == nil:
 		return "", nil, outbox.ErrGone
-	case p.Private && changes[p.Kind] == nil:
+	case p.Private && p.Kind != match.Answer && changes[p.Kind] == nil:
 		sent, err := a.direct(ctx, p)
 		return sent, nil, err
 	}
@@ -51,15 +51,18 @@ func (a *Adapter) show(ctx context.Context, p outbox.Post, x *pendingInteraction
 	if err != nil {
 		return "", nil, err
 	}
+	if d.answers() {
+		d.finish(ctx, sent)
+	}
 	return sent, d.owes(sent), nil
 }
 
-// inLetters makes the board of a message letters, and says why, once for each
-// channel.
-func (a *Adapter) inLetters(c *content, channel string) {
-	c.plain = true
-	if c.picture != nil && a.once("files "+channel) {
-		c.hints = append(c.hints, bot.Translated(c.lang, wordNoFiles, filesPermission))
+// inLetters makes the board of a message letters, and says why: in an answer, and
+// otherwise once for each channel.
+func (d *delivery) inLetters() {
+	d.c.plain = true
+	if d.p.Scene != nil && (d.answers() || d.a.once("files "+d.at.channel)) {
+		d.c.hints = append(d.c.hints, bot.Translated(d.c.lang, wordNoFiles, filesPermission))
 	}
 }
 
@@ -71,14 +74,20 @@ type delivery struct {
 	at    place
 	c     content
 	m     rest.Message
-	whole rest.Message // with the files that follow m
-	first bool         // it is the first answer to its interaction
+	more  []rest.Message // that follow m, of an answer that is too long for one
+	whole rest.Message   // with the files that follow m
+	first bool           // it is the first answer to its interaction
 	route route
 	live  bool // the route can be used
 
 	waits  bool // the person sees "thinking…", or that the post follows
 	locked bool // the thread is: nothing was sent
 }
+
+// answers reports whether the post answers a request, and replies whether that was a
+// message that somebody wrote.
+func (d *delivery) answers() bool { return d.p.Kind == match.Answer }
+func (d *delivery) replies() bool { return d.answers() && d.route.Message != "" }
 
 // build draws the message.
 func (d *delivery) build() error {
@@ -87,7 +96,9 @@ func (d *delivery) build() error {
 		return fmt.Errorf("draw a post: %w", err)
 	}
 	d.m = ms[0]
-	if len(ms) > 1 { // the others hold some who are called
+	if d.answers() {
+		d.more = ms[1:]
+	} else if len(ms) > 1 { // the others hold some who are called
 		everybody, ids := mention(d.c.notify)
 		text := rest.Clip(*d.m.Content, maxContent-len(everybody)-1)
 		call, _ := mention(uncalled(d.c.notify, text))
@@ -102,6 +113,10 @@ func (d *delivery) build() error {
 func (d *delivery) replaces() string {
 	p, x := d.p, d.x
 	switch {
+	case d.answers() && p.Private && x.onPrivate():
+		return string(x.message())
+	case d.answers():
+		return ""
 	case p.Opening != "":
 		return p.Opening
 	case len(p.Notify) > 0: // an edit notifies nobody
@@ -119,13 +134,24 @@ func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 	if d.at, err = a.place(ctx, p, d.route); err != nil {
 		return "", a.refusedBy(ctx, err, p.Where.Channel, false)
 	}
-	d.c = content{text: a.writtenIn(p.Text, d.at.under), lang: p.Lang, picture: p.Scene.Picture(), name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify,
-		hints: []string{d.at.hint}}
+	d.c = content{text: a.writtenIn(p.Text, d.at.under), lang: p.Lang, file: p.File, controls: p.Controls, menu: p.Menu, notify: p.Notify, hints: []string{d.at.hint}}
+	d.c.picture, d.c.name = p.Picture()
+	switch {
+	case d.replies(): // everybody can read it, and press its buttons
+		d.c.controls = bot.Unshared(p).Controls
+		if p.Private && d.route.Guild != "" {
+			d.c.controls = nil
+		}
+	case d.answers() && p.Private:
+		d.c.flags = rest.Ephemeral
+	case !d.answers():
+		d.c.name = pictureName(p)
+	}
 	if p.Kind == match.Show && p.Previous == "" && p.Scene != nil && d.inThread() {
 		d.c.hints = append(d.c.hints, a.howToMove(p.Lang, p.Scene.Board), small+bot.Translated(p.Lang, wordArchived))
 	}
 	if d.mayNotAttach() {
-		a.inLetters(&d.c, d.at.channel)
+		d.inLetters()
 	}
 	if err := d.build(); err != nil {
 		return "", err
@@ -155,7 +181,7 @@ func (d *delivery) showUnlessShown(ctx context.Context) (outbox.Receipt, error) 
 			return receipt, err
 		}
 	}
-	if d.x == nil && d.live && (d.p.Kind == match.Show || d.p.Kind == match.Notice) {
+	if d.x == nil && d.live && (d.p.Kind == match.Show || d.p.Kind == match.Notice || d.answers()) {
 		if sent, err := d.answeredBefore(ctx); err != nil || sent != "" {
 			return sent, err
 		}
@@ -172,20 +198,74 @@ func (d *delivery) showUnlessShown(ctx context.Context) (outbox.Receipt, error) 
 // answerOrSend shows the message as the answer to its interaction, or else as one of the
 // bot's own.
 func (d *delivery) answerOrSend(ctx context.Context) (outbox.Receipt, error) {
-	if d.x.onPrivate() { // whose message is to go
+	if !d.answers() && d.x.onPrivate() { // whose message is to go
 		d.a.acknowledge(ctx, d.x)
 	} else if d.at.channel == d.route.Channel {
 		if sent, err, done := d.answer(ctx); done {
 			return sent, err
 		}
 	}
-	if d.route.Alone {
-		if !d.x.pressed() {
-			d.end(ctx, bot.Translated(d.route.Lang, wordDone)) // the first follow-up would take its place
-		}
-		return d.followUp(ctx)
+	switch {
+	case d.answers() && !d.replies():
+		return d.answerLater(ctx)
+	case !d.route.Alone:
+		return d.send(ctx)
+	case !d.x.pressed():
+		d.end(ctx, bot.Translated(d.route.Lang, wordDone)) // the first follow-up would take its place
 	}
-	return d.send(ctx)
+	return d.followUp(ctx)
+}
+
+// answerLater shows an answer after the first answer to its interaction, or in place of
+// its deferral.
+func (d *delivery) answerLater(ctx context.Context) (sent outbox.Receipt, err error) {
+	switch deferral := d.waits || d.x.claim() == deferred && !d.x.pressed(); {
+	case !deferral:
+		return d.followUp(ctx)
+	case d.x != nil && !d.a.thinks(ctx, d.x):
+		d.x.state = answered
+		d.a.ended(d.x)
+		return "", nil
+	case !d.p.Private && !d.route.Alone: // the deferral is ephemeral
+		if sent, err = d.send(ctx); !errors.As(err, new(outbox.Forbidden)) {
+			return sent, err
+		}
+	}
+	s, err := d.upload(ctx, soon(), func(ctx context.Context, m rest.Message) (*rest.Sent, error) {
+		m.Flags &^= rest.Ephemeral
+		return d.a.rest.EditOriginal(ctx, d.route.Token, m)
+	})
+	d.waits = false
+	if d.x != nil {
+		d.x.state = answered
+		if err == nil || final(err) {
+			d.a.ended(d.x)
+		}
+	}
+	if err != nil {
+		return "", outboxError(err, "")
+	}
+	return d.by(s, ""), nil
+}
+
+// by keeps that the token of the interaction can change a message, and returns its
+// receipt. message is its id; empty: it is the first answer.
+func (d *delivery) by(s *rest.Sent, message string) outbox.Receipt {
+	sent := receipt(d.route.Channel, s.ID)
+	d.a.keys.Add(string(sent), key{token: d.route.Token, message: message, until: time.UnixMilli(d.route.At).Add(routeLife)})
+	return sent
+}
+
+// finish sends the rest of an answer that is too long for one message, and the files that
+// follow its words.
+func (d *delivery) finish(ctx context.Context, sent outbox.Receipt) {
+	for _, m := range d.more {
+		if _, err := d.a.followUp(ctx, d.route.Token, m); err != nil {
+			d.a.log.Warn("answer only partly shown", "post", d.p.ID, "error", err)
+			break
+		}
+	}
+	d.follow(ctx, sent)
 }
 
 // leaveThread leads a post whose thread is no longer there to the channel.
@@ -216,6 +296,10 @@ func (d *delivery) answer(ctx context.Context) (sent outbox.Receipt, err error, 
 		s, looked, err = a.first(ctx, x, response(m))
 		return s, err
 	})
+	if err == nil && shown == nil && d.answers() { // over HTTP
+		x.begin()
+		return "", nil, true
+	}
 	if err == nil && shown == nil { // Discord has not said which message it became
 		if shown, err = a.original(x); err != nil {
 			err = &rest.Ambiguous{What: "answer an interaction", Cause: err}
@@ -227,14 +311,13 @@ func (d *delivery) answer(ctx context.Context) (sent outbox.Receipt, err error, 
 	case rest.TooLarge(err):
 		x.state = open // the post comes again without its picture
 		return "", outboxError(err, ""), true
-	case err != nil || looked && !d.mine(*shown):
+	case err != nil || looked && !d.answers() && !d.mine(*shown):
 		a.log.Warn("interaction not answered, will post to the channel", "interaction", x.in.ID, "error", err)
 		return "", nil, false
 	}
 	x.begin()
 	d.first = true
-	a.answeredBy(x, shown.ID)
-	sent = receipt(x.in.Channel.ID, shown.ID)
+	sent = d.by(shown, "")
 	a.changedTo(string(sent), d.m, nil)
 	return sent, nil, true
 }
@@ -245,19 +328,36 @@ func (d *delivery) answer(ctx context.Context) (sent outbox.Receipt, err error, 
 func (d *delivery) answeredBefore(ctx context.Context) (sent outbox.Receipt, err error) {
 	s, err := d.a.rest.Original(ctx, d.route.Token)
 	switch {
-	case err != nil && d.route.Alone && d.p.Attempt > 1 && !rest.Gone(err):
+	case err != nil && !rest.Gone(err) && (d.answers() || d.route.Alone && d.p.Attempt > 1):
 		return "", outboxError(err, "")
 	case err != nil:
 		return "", nil
 	case s.Flags&flagLoading != 0:
 		d.waits = true
+	case (d.answers() || d.p.Attempt > 1 && s.Flags&rest.Ephemeral == 0) && d.mine(*s):
+		d.first = true
+		d.found(*s)
+		return d.by(s, ""), nil
 	case s.Flags&rest.Ephemeral != 0:
-		says := strings.ReplaceAll(s.Content, `\\`, "")
-		d.waits = !d.route.Alone && (says == bot.Translated(d.route.Lang, wordDone) || says == bot.Translated(d.route.Lang, wordInterrupted))
-	case d.p.Attempt > 1 && d.mine(*s):
-		return receipt(d.route.Channel, s.ID), nil
+		d.waits = d.promised(*s)
 	}
 	return "", nil
+}
+
+// promised reports whether an ephemeral first answer is to be replaced: it says that the
+// post follows or that the bot was interrupted, or it is the private message whose control
+// the person used.
+func (d *delivery) promised(s rest.Sent) bool {
+	says := strings.ReplaceAll(s.Content, `\\`, "")
+	promise := says == bot.Translated(d.route.Lang, wordDone) || says == bot.Translated(d.route.Lang, wordInterrupted)
+	return !d.route.Alone && promise || d.answers() && d.p.Private && d.route.Private
+}
+
+// found has the files follow if the message that an earlier attempt sent is in words.
+func (d *delivery) found(s rest.Sent) {
+	if len(s.Attachments) == 0 {
+		d.whole = d.m
+	}
 }
 
 // flagLoading marks the placeholder of a message that follows.
@@ -269,8 +369,11 @@ func (d *delivery) mine(s rest.Sent) bool {
 		return true
 	}
 	m := d.m
+	if d.replies() {
+		return s.Answers.Message == d.route.Message
+	}
 	if d.c.picture != nil && !d.c.plain {
-		if slices.ContainsFunc(s.Attachments, func(f rest.SentAttachment) bool { return f.Filename == d.c.name }) {
+		if !d.answers() && slices.ContainsFunc(s.Attachments, func(f rest.SentAttachment) bool { return f.Filename == d.c.name }) {
 			return true
 		}
 		words := *d // which may have gone first
@@ -296,7 +399,7 @@ func (d *delivery) report(ctx context.Context, sent outbox.Receipt, err error) {
 	var forbidden outbox.Forbidden
 	text := link(d.route.Lang, d.route.Guild, sent)
 	switch {
-	case d.x == nil && !d.waits, errors.Is(err, outbox.ErrTooLarge) && d.p.Scene != nil: // which comes again
+	case d.x == nil && !d.waits, err != nil && d.answers(), errors.Is(err, outbox.ErrTooLarge) && d.p.Scene != nil: // which comes again
 		return
 	case errors.Is(err, outbox.ErrGone), errors.As(err, &forbidden):
 		text = d.excuse(forbidden)
@@ -376,7 +479,7 @@ func (d *delivery) followUp(ctx context.Context) (outbox.Receipt, error) {
 		return "", outbox.ErrGone
 	}
 	s, err := d.upload(ctx, soon(), func(ctx context.Context, m rest.Message) (*rest.Sent, error) {
-		return d.a.rest.FollowUp(ctx, d.route.Token, m)
+		return d.a.followUp(ctx, d.route.Token, m)
 	})
 	if err != nil {
 		if c := rest.Code(err); c == rest.CodeTooManyFollowUps || c == discordgo.ErrCodeUnknownWebhook {
@@ -384,9 +487,7 @@ func (d *delivery) followUp(ctx context.Context) (outbox.Receipt, error) {
 		}
 		return "", outboxError(err, "")
 	}
-	sent := receipt(d.route.Channel, s.ID)
-	d.a.keys.Add(string(sent), key{token: d.route.Token, message: s.ID, until: time.UnixMilli(d.route.At).Add(routeLife)})
-	return sent, nil
+	return d.by(s, s.ID), nil
 }
 
 // replace changes the message that the post takes the place of. It reports false
@@ -401,7 +502,9 @@ func (d *delivery) replace(ctx context.Context) (sent outbox.Receipt, done bool,
 			return sent, true, err
 		}
 	}
-	_, err = d.a.rest.Edit(ctx, channel, message, d.m)
+	_, err = d.upload(ctx, soon(), func(ctx context.Context, m rest.Message) (*rest.Sent, error) {
+		return d.a.rest.Edit(ctx, channel, message, m)
+	})
 	if status(err) == http.StatusNotFound || status(err) == http.StatusForbidden || rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread || rest.OldEdits(err) {
 		return "", false, nil // a new message wakes an archived thread, too
 	}
@@ -421,7 +524,7 @@ func (d *delivery) send(ctx context.Context) (outbox.Receipt, error) {
 		return a.rest.Send(ctx, d.at.channel, d.own(m))
 	})
 	if len(d.m.Files) > 0 && rest.Code(err) == discordgo.ErrCodeMissingPermissions && d.mayWrite(ctx) {
-		a.inLetters(&d.c, d.at.channel)
+		d.inLetters()
 		if err := d.build(); err != nil {
 			return "", err
 		}
@@ -444,6 +547,9 @@ func (d *delivery) send(ctx context.Context) (outbox.Receipt, error) {
 // mentions nobody.
 func (d *delivery) own(m rest.Message) rest.Message {
 	m.Nonce = rest.Nonce(d.p.ID)
+	if d.replies() {
+		m.Answers = &rest.Reference{Message: d.route.Message}
+	}
 	if len(m.AllowedMentions.Users) == 0 {
 		m.Flags |= rest.SuppressNotifications
 	}
@@ -463,7 +569,10 @@ func (d *delivery) lookFor(ctx context.Context) (outbox.Receipt, error) {
 		return "", nil
 	}
 	after := ""
-	if !d.p.At.IsZero() { // no earlier than what it says
+	switch {
+	case d.replies():
+		after = d.route.Message
+	case !d.p.At.IsZero(): // no earlier than what it says
 		after = snowflake(d.p.At.Add(-time.Minute)) // clocks differ
 	}
 	for range looked {
@@ -479,6 +588,7 @@ func (d *delivery) lookFor(ctx context.Context) (outbox.Receipt, error) {
 		}
 		for _, s := range page {
 			if s.Author.ID == a.self && d.mine(s) {
+				d.found(s)
 				return receipt(d.at.channel, s.ID), nil
 			}
 		}

@@ -8,34 +8,38 @@
 // # Answers
 //
 // The answer to an accepted turn is its picture. So the adapter asks the bot before it
-// answers an interaction: a refusal goes to the person alone; the first post of an
-// accepted turn is the answer, if it belongs in the place of the interaction. One
-// goroutine asks, shows the answer's posts, and settles each or releases it to the
-// outbox. After a second and a half without an answer, a timer defers the interaction
-// ephemerally, and the post goes to the channel as an ordinary message of the bot.
-// Presses of buttons are deferred invisibly, and refused by an ephemeral follow-up. The
-// answer to Join changes the opening; marks of dead stones chosen one after the other
-// change the same board; every other post is a new message. A form gets a message or a
-// deferral, which is deleted when the person can see the board. The forms themselves
-// open at once: Discord shows none after a deferral.
+// answers an interaction. One goroutine asks, shows the posts that come back, and settles
+// each: what it could not show the outbox delivers. The first of them becomes the answer if it belongs in
+// the place of the interaction. The last may be for the person who asked: a refusal, or
+// the answer to a question. If nothing comes within a second and a half, a timer defers
+// the interaction ephemerally; then posts for everybody go to the channel as messages of
+// the bot's own, and one for the person replaces the deferral. Presses of buttons are
+// deferred invisibly, and answered to the person by an ephemeral follow-up, or by changing
+// the private message on which they were made. The answer to Join changes the opening;
+// marks of dead stones chosen one after the other change the same board; every other post
+// is a new message. The deferral of a form is deleted when the person can see the board.
+// The forms themselves open at once: Discord shows none after a deferral.
 //
 // Deliver shows all other posts: reminders, posts of other rooms, and those that were
 // left after a crash or a release. Request.Reply, by which a post finds its interaction,
-// survives a restart: the adapter reads the answer back, sends the post to the channel
-// only if the answer does not contain it, and tells a person who still waits where it
-// is. The bot's messages have a nonce derived from the post's id, by which Discord
-// recognizes duplicates for some minutes. Later attempts of the outbox look for the
-// message in the channel first.
+// survives a restart. The adapter reads the first answer back: if that does not contain
+// the post, it sends a board to the channel and tells a person who still waits where it
+// is; an answer for the person goes where it would have gone. Discord lists no ephemeral
+// follow-ups, so one that may have been sent is sent again. The token ends after a quarter
+// of an hour, and with it what waits for the person. The bot's own messages have a nonce
+// derived from the post's id, by which Discord recognizes duplicates for some minutes.
+// Later attempts of the outbox look for the message in the channel first.
 //
-// While the token of an interaction lives, its message is changed by that. What a channel
-// has refused, of any kind, it is asked again only for a reason: see refused.go.
+// While the token of an interaction lives, its message is changed by that. The adapter
+// does not repeat a request that a channel has refused without a reason: see refused.go.
 //
 // The outbox stores what has to follow a message: removing controls, adding the picture
-// to a message that was sent without it, updating the status message, ending a deferral.
+// to a board that was sent without it, updating the status message, ending a deferral. The
+// picture of an answer follows its words while Deliver or the asking goroutine waits.
 //
 // A message that mentions the bot, or any message in the thread of a game if the bot may
-// read it, can be a turn, too. The outbox shows its outcome; a refusal is a reply, which
-// is deleted after a minute.
+// read it, can be a turn, too. The outbox shows its outcome. An answer for the person is a
+// reply, which is deleted after a minute, and not sent any more after ten.
 //
 // # Places
 //

@@ -221,7 +221,7 @@ func TestEndThatIsNotTaken(t *testing.T) {
 		taken := c.d.Fault(discordtest.Fault{Route: "PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original", Status: 502, Times: -1})
 		c.deferred(i)
 		time.Sleep(10 * time.Second)
-		if !strings.Contains(c.log.String(), "deferred interaction not completed") {
+		if !strings.Contains(c.log.String(), "post not shown with its answer") {
 			t.Fatal("it was shown")
 		}
 		taken()

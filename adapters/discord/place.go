@@ -144,6 +144,8 @@ func (a *Adapter) place(ctx context.Context, p outbox.Post, r route) (place, err
 	before, _ := readReceipt(p.Previous)
 	there, known := a.threads.Get(message)
 	switch {
+	case p.Kind == match.Answer:
+		return place{channel: r.Channel}, nil
 	case p.Where.Thread != "":
 		return place{channel: p.Where.Thread}, nil
 	case channel != p.Where.Channel, r.Alone, p.Opening != "", known && !there:
@@ -233,7 +235,7 @@ func units(s string) int { return len(utf16.Encode([]rune(s))) }
 // threadsOf takes note of which channels the threads belong to that a post names.
 func (a *Adapter) threadsOf(p outbox.Post) {
 	channel := p.Where.Channel
-	if p.Private || channel == "" {
+	if p.Private || channel == "" || p.Kind == match.Answer {
 		return
 	}
 	_, below := readReceipt(p.Under) // a thread has the id of the message that it is under

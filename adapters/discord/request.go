@@ -30,7 +30,8 @@ func request(in interaction.Interaction, now time.Time) bot.Request {
 		Shows:    true,
 		Alone:    in.Guild == "" && !in.OnlyUser(),
 		Reply: marshal(route{ID: in.ID, Token: in.Token, Channel: in.Channel.ID, Guild: in.Guild, Alone: in.OnlyUser(),
-			Kind: in.Kind, At: now.UnixMilli(), Lang: in.Locale}),
+			Kind: in.Kind, At: now.UnixMilli(), Lang: in.Locale, Private: in.Message != nil && in.Message.Flags&rest.Ephemeral != 0}),
+		NotAfter: now.Add(routeLife),
 	}
 	r.Moderator, r.Except = moderates(in)
 	if in.Guild != "" && !in.OnlyUser() {
@@ -118,16 +119,18 @@ func entry(c interaction.CommandData) (menu, bool) {
 	return menu{}, false
 }
 
-// A route leads from a post back to the interaction that brought it about.
+// A route leads from a post back to the interaction or message that brought it about.
 type route struct {
-	ID      string           `json:"i"`
-	Token   string           `json:"t"`
-	Channel string           `json:"c"` // where the interaction was
+	ID      string           `json:"i,omitempty"`
+	Token   string           `json:"t,omitempty"`
+	Message string           `json:"s,omitempty"` // that somebody wrote; empty: it was an interaction
+	Channel string           `json:"c"`           // where it was
 	Guild   string           `json:"g,omitempty"`
 	Alone   bool             `json:"a,omitempty"` // the bot is not in that channel and can only answer
 	Kind    interaction.Kind `json:"k"`
 	At      int64            `json:"m"`           // when it came, Unix milliseconds by this machine's clock
 	Lang    string           `json:"l,omitempty"` // of the person's program
+	Private bool             `json:"p,omitempty"` // the person used a control of a private message
 }
 
 // routeLife is how long a route is used: the token lives a little longer.
@@ -139,13 +142,13 @@ func marshal(v any) string {
 	return string(data)
 }
 
-// readRoute reads the route of a post. It reports false if there is none or it
-// has expired.
-func readRoute(s string, now time.Time) (r route, ok bool) {
-	if s == "" || json.Unmarshal([]byte(s), &r) != nil || r.Token == "" {
+// readRoute reads the route of a post. It reports whether the post can be an answer to an
+// interaction.
+func readRoute(s string, now time.Time) (r route, live bool) {
+	if s == "" || json.Unmarshal([]byte(s), &r) != nil {
 		return route{}, false
 	}
-	return r, now.Sub(time.UnixMilli(r.At)) < routeLife
+	return r, r.Token != "" && now.Sub(time.UnixMilli(r.At)) < routeLife
 }
 
 // receipt names a message.
@@ -186,7 +189,5 @@ type key struct {
 // answeredBy keeps by which interaction a message can be changed: its first answer, or the
 // message whose control was used.
 func (a *Adapter) answeredBy(x *pendingInteraction, message string) {
-	if x.in.Message == nil || message != x.in.Message.ID || !x.onPrivate() {
-		a.keys.Add(string(receipt(x.in.Channel.ID, message)), key{token: x.in.Token, until: x.since.Add(routeLife)})
-	}
+	a.keys.Add(string(receipt(x.in.Channel.ID, message)), key{token: x.in.Token, until: x.since.Add(routeLife)})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
@@ -113,43 +114,34 @@ func (d *delivery) upload(ctx context.Context, by time.Time, do func(context.Con
 	return s, err
 }
 
-// tells says an answer in a channel. If its files take too long or do not get through
-// it says the words, and edit puts the files into them: it returns when they are
-// there or have been tried often enough, or the bot ends. An error is that of the words.
-func (a *Adapter) tells(ctx context.Context, channel string, by time.Time, c content, m rest.Message, say, edit func(context.Context, rest.Message) error) error {
-	late, err := a.inTime(ctx, channel, by, m, say)
-	if !late && (!isAmbiguous(err) || len(m.Files) == 0 || ctx.Err() != nil) {
-		return err
-	}
-	_, words, err := c.inWords()
-	if err == nil {
-		err = say(ctx, words)
-	}
-	if err != nil {
-		return err
+// follow puts the files into the message of an answer that was sent in words. It returns
+// when they are there, or it has tried often enough.
+func (d *delivery) follow(ctx context.Context, sent outbox.Receipt) {
+	a, m := d.a, d.whole
+	if len(m.Files) == 0 {
+		return
 	}
 	select {
 	case a.following <- struct{}{}:
 		defer func() { <-a.following }()
 	default:
-		a.log.Debug("picture not added to its answer: too many uploads", "channel", channel)
-		return nil
+		a.log.Debug("picture not added to its answer: too many uploads", "channel", d.at.channel)
+		return
 	}
 	m.Components, m.Flags = nil, m.Flags&^rest.Ephemeral
-	ctx, cancel := context.WithTimeout(a.runCtx, followFor)
+	channel, message := readReceipt(string(sent))
+	ctx, cancel := context.WithTimeout(ctx, followFor)
 	defer cancel()
-	for try := 0; try < followTries && ctx.Err() == nil; try++ {
+	for try := range followTries {
 		began := time.Now()
-		err := edit(ctx, m)
+		_, err := a.rest.Edit(ctx, channel, message, m)
 		if err == nil {
 			a.uploaded(channel, began)
-			return nil
+			return
 		}
-		if final(err) {
+		if final(err) || backoff.Sleep(ctx, atLeast(backoff.After(try+1, followPause, time.Minute), err)) != nil {
 			a.log.Debug("picture not added to its answer", "error", err)
-			return nil
+			return
 		}
-		backoff.Sleep(ctx, atLeast(backoff.After(try+1, followPause, time.Minute), err))
 	}
-	return nil
 }

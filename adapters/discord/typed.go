@@ -12,11 +12,11 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
-	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // This file reads turns that people type in messages instead of commands. Messages come
@@ -115,8 +115,8 @@ func (a *Adapter) takeMessage(m message) {
 	}
 }
 
-// handleMessage asks for the turn that a message may be. The board is shown by the
-// outbox: there is no interaction whose answer it could be.
+// handleMessage asks for the turn that a message may be. The outbox shows what comes of it:
+// there is no interaction that it could answer.
 func (a *Adapter) handleMessage(ctx context.Context, m message) {
 	r, err := a.messageRequest(ctx, m)
 	if err != nil {
@@ -129,99 +129,99 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 			return
 		}
 	}
-	answer := outbox.Post{Private: true}
-	if m.mentions {
-		var step, here bool
-		var problem error
-		r.Command, r.Args, step, problem = bot.Addressed(m.Content)
-		if _, _, turn := bot.BareTurn(m.Content); !turn { // elsewhere it is chat, except a call for help
-			err := tried(ctx, func() (err error) {
-				answer.Lang, here, err = a.service.Here(ctx, r)
-				return err
-			})
-			if err != nil {
-				a.log.Error("message not read", "message", m.ID, "error", err)
-			}
-			if !here && (r.Command != "help" || problem != nil) {
-				return
-			}
-		}
-		answer.Text = a.advice(answer.Lang, r.Command, step, problem)
-		if !here && r.Command == "help" {
-			answer.Text = bot.Translated(answer.Lang, wordOpen, bot.Mention{Command: "new"}.Mark(), bot.Mention{Command: "help"}.Mark())
-		}
-		if m.hidden {
-			answer.Text = bot.Translated(answer.Lang, wordRole)
-		}
-	} else {
-		turn := false
-		err := tried(ctx, func() (err error) {
+	var advice *bot.Text
+	turn := false
+	err = tried(ctx, func() (err error) {
+		if m.mentions {
+			advice, turn, err = a.addressed(ctx, &r, m)
+		} else {
 			r, turn, _, err = a.service.Bare(ctx, r, m.Content)
-			return err
-		})
-		if err != nil {
-			a.log.Error("message not read", "message", m.ID, "error", err)
 		}
-		if !turn {
-			return
-		}
+		return err
+	})
+	if err != nil {
+		a.log.Error("message not read", "message", m.ID, "error", err)
+	}
+	if advice == nil && !turn {
+		return
 	}
 	switch a.limited(m.Author.ID, m.Channel) {
 	case intake.Fine:
-		if answer.Text != "" {
-			break
-		}
-		err = tried(ctx, func() (err error) {
-			r.Tells = true
-			got, err := a.service.Ask(ctx, r)
-			answer = got.Own()
-			return err
-		})
 	case intake.TooMuch:
-		answer = a.trouble(ctx, r, wordTooMuch)
+		a.trouble(ctx, r, wordTooMuch)
+		return
 	default:
 		return
 	}
+	if advice != nil {
+		a.tell(ctx, r, *advice)
+		return
+	}
+	err = tried(ctx, func() error {
+		_, err := a.service.Ask(ctx, r)
+		return err
+	})
 	if err != nil {
 		a.log.Error("request given up", "request", r.ID, "error", err)
-		answer = a.trouble(ctx, r, wordFailed)
-	}
-	if !answer.Empty() {
-		a.replyTo(ctx, m, bot.Unshared(answer))
+		a.trouble(ctx, r, wordFailed)
 	}
 }
 
-// trouble returns the answer of the adapter's own to a request that was not asked, or not
-// answered, in the language of the place. It is empty while the last such reply to the
-// person stands, so that a burst of messages gets one.
-func (a *Adapter) trouble(ctx context.Context, r bot.Request, english string) outbox.Post {
+// addressed reads a message that mentions the bot: the request for a step of a game, or
+// advice on what to do instead. Without a game there it is chat, except a call for help.
+func (a *Adapter) addressed(ctx context.Context, r *bot.Request, m message) (advice *bot.Text, turn bool, err error) {
+	var step bool
+	var problem error
+	r.Command, r.Args, step, problem = bot.Addressed(m.Content)
+	here := true
+	if _, _, turn := bot.BareTurn(m.Content); !turn {
+		if _, here, err = a.service.Here(ctx, *r); err != nil {
+			return nil, false, err
+		}
+	}
+	help := bot.Mention{Command: "help"}.Mark()
+	say := func(english string, args ...string) *bot.Text { return new(text.Adapters(english, args...)) }
+	switch {
+	case !here && (r.Command != "help" || problem != nil):
+		return nil, false, nil
+	case m.hidden:
+		return say(wordRole), false, nil
+	case !here:
+		return say(wordOpen, bot.Mention{Command: "new"}.Mark(), help), false, nil
+	case step:
+		return nil, true, nil
+	case errors.Is(problem, bot.ErrNotACommand):
+		return say(wordUnclear, help), false, nil
+	case problem != nil:
+		return new(text.Explain(problem)), false, nil
+	case r.Command == "help":
+		return say(wordHelp, help), false, nil
+	}
+	return say(wordUse, bot.Mention{Command: r.Command}.Mark()), false, nil
+}
+
+// trouble tells somebody why their message was not handled; once while that reply stands,
+// so that a burst of messages gets one.
+func (a *Adapter) trouble(ctx context.Context, r bot.Request, english string) {
 	key, now := r.Who.ID+" "+english, time.Now()
 	if until, ok := a.warned.Get(key); ok && now.Before(until) {
-		return outbox.Post{}
+		return
 	}
 	a.warned.Add(key, now.Add(repliesFor))
-	lang, _, err := a.service.Here(ctx, r)
-	if err != nil {
-		a.log.Debug("language of a reply not found", "request", r.ID, "error", err)
-	}
-	return outbox.Post{Text: bot.Translated(lang, english), Lang: lang, Private: true}
+	a.tell(ctx, r, text.Adapters(english))
 }
 
-// advice says what to do instead to somebody who has mentioned the bot with something
-// that is no step of a game; empty: it is one.
-func (a *Adapter) advice(lang, command string, step bool, problem error) string {
-	help := bot.Mention{Command: "help"}.Mark()
-	switch {
-	case step:
-		return ""
-	case errors.Is(problem, bot.ErrNotACommand):
-		return bot.Translated(lang, wordUnclear, help)
-	case problem != nil:
-		return bot.Explain(problem, lang)
-	case command == "help":
-		return bot.Translated(lang, wordHelp, help)
+// tell replies to a message in the adapter's own words: at once if they cannot be stored.
+func (a *Adapter) tell(ctx context.Context, r bot.Request, t bot.Text) {
+	err := tried(ctx, func() error { return a.service.Tell(ctx, r, t) })
+	if err == nil {
+		return
 	}
-	return bot.Translated(lang, wordUse, bot.Mention{Command: command}.Mark())
+	a.log.Error("reply not stored, will send it at once, and it stays", "request", r.ID, "error", err)
+	p := outbox.Post{ID: r.ID, Kind: match.Answer, Where: r.Where, Private: true, Text: text.English.Say(t), Reply: r.Reply}
+	if _, _, err := a.show(ctx, p, nil); err != nil {
+		a.log.Warn("message not answered", "request", r.ID, "error", err)
+	}
 }
 
 // messageRequest makes a request of a message. The time at which it was written is in
@@ -230,6 +230,7 @@ func (a *Adapter) messageRequest(ctx context.Context, m message) (bot.Request, e
 	r := bot.Request{
 		ID: Name + ":message:" + m.ID, Who: person(m.Author), Where: match.Room{Platform: Name, Channel: m.Channel},
 		At: interaction.Time(m.ID), Flat: m.Guild == "", Alone: m.Guild == "",
+		Reply: marshal(route{Message: m.ID, Channel: m.Channel, Guild: m.Guild}), NotAfter: time.Now().Add(repliesAfter),
 	}
 	if m.Guild == "" {
 		return r, nil
@@ -242,63 +243,10 @@ func (a *Adapter) messageRequest(ctx context.Context, m message) (bot.Request, e
 	return r, err
 }
 
-// repliesFor is how long a reply stays that only one person needs.
-const repliesFor = time.Minute
-
-// replyTo answers a message, quietly. Everybody reads it: Discord knows no message for one
-// person alone but as an answer to an interaction. What is for one person is therefore
-// deleted again, and in a server it has no buttons: the opponent could press "Resign". The
-// text names the command.
-func (a *Adapter) replyTo(ctx context.Context, m message, answer outbox.Post) {
-	if answer.Private && m.Guild != "" {
-		answer.Controls = nil
-	}
-	ms, err := content{text: a.written(answer.Text), lang: answer.Lang, controls: answer.Controls}.messages()
-	if err != nil || len(ms) == 0 {
-		a.log.Error("reply not drawn", "message", m.ID, "error", err)
-		return
-	}
-	reply := ms[0]
-	reply.Answers, reply.Flags, reply.Nonce = &rest.Reference{Message: m.ID}, rest.SuppressNotifications, rest.Nonce("reply "+m.ID)
-	if answer.Private { // the program may be killed while it sends
-		a.owesRemoval(ctx, m, "")
-	}
-	sent, err := a.rest.Send(ctx, m.Channel, reply)
-	if err != nil {
-		a.log.Warn("message not answered", "message", m.ID, "error", err)
-		if answer.Private && final(err) { // there is nothing to delete
-			if err := a.service.Owe(ctx, match.Room{Platform: Name, Channel: m.Channel}, outbox.Owes{Kind: match.Remove, Key: "reply " + m.ID, Done: true}); err != nil {
-				a.log.Error("removal of a reply that was not sent stays stored", "message", m.ID, "error", err)
-			}
-		}
-		return
-	}
-	if answer.Private {
-		a.owesRemoval(ctx, m, received(sent))
-	}
-}
-
-// owesRemoval stores that the reply to a message is to be deleted. Before it is sent
-// there is no receipt: then it is looked for.
-func (a *Adapter) owesRemoval(ctx context.Context, m message, reply outbox.Receipt) {
-	goes := outbox.Owes{Kind: match.Remove, Key: "reply " + m.ID, Target: reply, Data: string(receipt(m.Channel, m.ID)), NotBefore: time.Now().Add(repliesFor)}
-	if err := a.service.Owe(ctx, match.Room{Platform: Name, Channel: m.Channel}, goes); err != nil {
-		a.log.Error("reply may stay: its end is not stored", "message", m.ID, "error", err)
-	}
-}
-
-// replyOf finds the bot's reply to the message of a receipt; empty: there is none.
-func (a *Adapter) replyOf(ctx context.Context, to string) (channel, reply string, err error) {
-	channel, message := readReceipt(to)
-	if message == "" {
-		return "", "", nil
-	}
-	page, err := a.rest.Messages(ctx, channel, message, 100)
-	if i := slices.IndexFunc(page, func(s rest.Sent) bool { return s.Author.ID == a.self && s.Answers.Message == message }); i >= 0 {
-		reply = page[i].ID
-	}
-	return channel, reply, err
-}
+const (
+	repliesFor   = time.Minute      // a reply stays that only one person needs
+	repliesAfter = 10 * time.Minute // no reply is sent any more
+)
 
 // howToMove says how people move in the thread of a game, with a point of that board for
 // example; empty: they cannot type their moves there.
