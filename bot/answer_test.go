@@ -150,7 +150,8 @@ func TestForgottenAnswers(t *testing.T) {
 	}
 }
 
-// A question has the same answer, whether its adapter shows it or the bot.
+// A question has the same answer, whether its adapter shows it or the bot, and also after
+// a restart.
 func TestStoredQuestions(t *testing.T) {
 	k := newTalk(t)
 	k.lines(t, "ada> /new aga 5x5 color:black", "bob> /join", "ada> /place C3", "eve> /new button 5x5 opponent:me", "eve> /place A1")
@@ -158,6 +159,7 @@ func TestStoredQuestions(t *testing.T) {
 		for _, who := range []string{"ada", "eve", "mod"} {
 			want := k.ask(t, who, line)
 			k.leaves(t, k.typed(t, who, line))
+			k.start(bot.Config{})
 			got := k.answers(t)
 			if len(got) != 1 {
 				t.Fatalf("%s: %d answers", line, len(got))

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -472,7 +473,8 @@ func (b *Bot) wordedAnswer(ctx context.Context, o outbox.Pending) (p outbox.Post
 	case !known:
 		err = outbox.ErrStale
 	default:
-		r.Command, r.Args, r.Moderator, r.thread = q.Command, q.Args, q.Moderator, q.Game
+		r.Command, r.Args, r.Moderator, r.thread = q.Command, map[string]string{}, q.Moderator, q.Game
+		maps.Copy(r.Args, q.Args)
 		h, _ := find(q.Command)
 		r.Where.Thread = ""
 		for range attempts {

@@ -9,9 +9,9 @@
 //
 // The answer to an accepted turn is its picture. So the adapter asks the bot before it
 // answers an interaction. One goroutine asks, shows the posts that come back, and settles
-// each: what it could not show the outbox delivers. The first of them becomes the answer if it belongs in
-// the place of the interaction. The last may be for the person who asked: a refusal, or
-// the answer to a question. If nothing comes within a second and a half, a timer defers
+// each; the outbox delivers what it could not show. The first becomes the answer if it
+// belongs in the place of the interaction. The last may be for the person who asked: a
+// refusal, or the answer to a question. If nothing comes within a second and a half, a timer defers
 // the interaction ephemerally; then posts for everybody go to the channel as messages of
 // the bot's own, and one for the person replaces the deferral. Presses of buttons are
 // deferred invisibly, and answered to the person by an ephemeral follow-up, or by changing
