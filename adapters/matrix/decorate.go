@@ -282,81 +282,94 @@ func (a *Adapter) newRoot(ctx context.Context, dev *device.Device, at id.RoomID,
 	return a.reactions(ctx, p.Where, outbox.Receipt(receipt(at, sent)), p.Controls)
 }
 
-// react puts the reactions that a message lacks, and takes away those of the bot's that it
-// is to have no longer. Those that come do so together, and before any go: otherwise people
-// would see half a row for minutes, where a homeserver takes little.
+// react adds the reactions that a message lacks, and then removes those of the bot's that it
+// must have no longer. It adds all of them or none: otherwise people would see half a row for
+// minutes, where a homeserver takes little.
 func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, p outbox.Post) error {
 	wanted := strings.Fields(p.Data)
 	only := p.Kind == outbox.Clear || len(wanted) > 0 && (wanted[0] == onlyThese || wanted[0] == noReactions)
 	if only && len(wanted) > 0 {
 		wanted = wanted[1:]
 	}
-	there, err := a.queue.reactions(ctx, p.Replaces)
+	there, err := a.reactionsThere(ctx, dev, at, on, p, only)
 	if err != nil {
 		return err
+	}
+	missing := slices.DeleteFunc(slices.Clone(wanted), func(emoji string) bool { return there[emoji] != "" })
+	if wait := a.pace.background(a.cfg.Now(), len(missing)); len(missing) > 0 && wait > 0 {
+		return outbox.RetryAfter{Wait: wait}
+	}
+	for _, emoji := range wanted {
+		if there[emoji] == "" {
+			if there[emoji], err = a.addReaction(ctx, dev, at, on, emoji, p); err != nil {
+				return err
+			}
+		}
+		if err := a.queue.mark(ctx, "reaction", p.Replaces+" "+emoji, there[emoji], a.cfg.Now()); err != nil {
+			return err
+		}
+	}
+	for _, emoji := range slices.Sorted(maps.Keys(there)) {
+		if only && !slices.Contains(wanted, emoji) {
+			if err := a.removeReaction(ctx, dev, at, there[emoji], p.Replaces+" "+emoji); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reactionsThere returns the bot's reactions to a message, by emoji: the id of the event, or
+// reactionThere. It asks the homeserver if what is stored may be incomplete.
+func (a *Adapter) reactionsThere(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, p outbox.Post, only bool) (map[string]string, error) {
+	there, err := a.queue.reactions(ctx, p.Replaces)
+	if err != nil {
+		return nil, err
 	}
 	unknown := p.Attempt > 1 || a.hasGoneBack() // the homeserver may still be handling the first attempt
 	for _, e := range there {
 		unknown = unknown || only && e == reactionThere
 	}
-	if unknown {
-		own, err := pressed(ctx, dev, at, on)
-		if err != nil && !refusedBy(err) {
-			return err
+	if !unknown {
+		return there, nil
+	}
+	own, err := pressed(ctx, dev, at, on)
+	if err != nil && !refusedBy(err) {
+		return nil, err
+	}
+	for _, e := range own {
+		relates, _ := e.Content.Raw["m.relates_to"].(map[string]any)
+		emoji, _ := relates["key"].(string)
+		there[emoji] = e.ID.String()
+	}
+	return there, nil
+}
+
+func (a *Adapter) addReaction(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, emoji string, p outbox.Post) (stored string, err error) {
+	c := &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: on, Key: emoji}}
+	// The reaction may have been removed before, so its transaction needs another id.
+	txn := transaction(fmt.Sprintf("reaction %s %s %d", p.Replaces, emoji, p.Seq))
+	sent, err := dev.Client.SendMessageEvent(ctx, at, event.EventReaction, c, mautrix.ReqSendEvent{TransactionID: txn, DontEncrypt: true})
+	a.sent(ctx, dev, at, event.EventReaction, err)
+	if refusedBy(err) && !errors.Is(err, mautrix.MForbidden) { // as a duplicate is
+		return reactionThere, nil
+	} else if err != nil {
+		return "", err
+	}
+	return sent.EventID.String(), nil
+}
+
+// removeReaction removes a reaction, which is stored under a key.
+func (a *Adapter) removeReaction(ctx context.Context, dev *device.Device, at id.RoomID, stored, key string) error {
+	if stored != reactionThere { // otherwise reactionsThere did not find it any more
+		if wait := a.pace.background(a.cfg.Now(), 1); wait > 0 {
+			return outbox.RetryAfter{Wait: wait}
 		}
-		for _, e := range own {
-			relates, _ := e.Content.Raw["m.relates_to"].(map[string]any)
-			emoji, _ := relates["key"].(string)
-			there[emoji] = e.ID.String()
+		if err := a.redact(ctx, dev, at, id.EventID(stored), "unpress "+stored); err != nil && !refusedBy(err) {
+			return fmt.Errorf("remove a reaction: %w", err)
 		}
 	}
-	more := 0
-	for _, emoji := range wanted {
-		if there[emoji] == "" {
-			more++
-		}
-	}
-	if wait := a.pace.background(a.cfg.Now(), more); more > 0 && wait > 0 {
-		return outbox.RetryAfter{Wait: wait}
-	}
-	for _, emoji := range wanted {
-		key := p.Replaces + " " + emoji
-		if there[emoji] == "" {
-			c := &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: on, Key: emoji}}
-			// It may have been there and gone before, which was another transaction.
-			sent, err := dev.Client.SendMessageEvent(ctx, at, event.EventReaction, c, mautrix.ReqSendEvent{TransactionID: transaction(fmt.Sprintf("reaction %s %d", key, p.Seq)), DontEncrypt: true})
-			a.sent(ctx, dev, at, event.EventReaction, err)
-			switch {
-			case refusedBy(err) && !errors.Is(err, mautrix.MForbidden): // as what is there already is
-				there[emoji] = reactionThere
-			case err != nil:
-				return err
-			default:
-				there[emoji] = sent.EventID.String()
-			}
-		}
-		if err := a.queue.mark(ctx, "reaction", key, there[emoji], a.cfg.Now()); err != nil {
-			return err
-		}
-	}
-	for _, emoji := range slices.Sorted(maps.Keys(there)) {
-		e := there[emoji]
-		if !only || slices.Contains(wanted, emoji) {
-			continue
-		}
-		if e != reactionThere { // which is not there any more
-			if wait := a.pace.background(a.cfg.Now(), 1); wait > 0 {
-				return outbox.RetryAfter{Wait: wait}
-			}
-			if err := a.redact(ctx, dev, at, id.EventID(e), "unpress "+e); err != nil && !refusedBy(err) {
-				return fmt.Errorf("remove a reaction: %w", err)
-			}
-		}
-		if err := a.queue.unmark(ctx, "reaction", p.Replaces+" "+emoji); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.queue.unmark(ctx, "reaction", key)
 }
 
 // reactionThere is stored of a reaction whose event is not known.
