@@ -51,8 +51,11 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if s.answer != nil && !r.told() { // its posts are stored
-		return Answer{Public: !s.answer.Private}, nil
+	if s.answer != nil && !r.told() { // its posts are stored, but an earlier release stored no answer
+		for _, o := range b.answering(r, s, *s.answer) {
+			err = b.keep(ctx, o.ID, o)
+		}
+		return Answer{Public: !s.answer.Private}, err
 	}
 	if !known {
 		return b.give(ctx, r, s, s.refuse(wrong(unknown(r.Command))))
@@ -155,9 +158,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 	if !step.Answer.Private {
 		step.Typed = r.Typed
 	}
-	if a := step.Answer; !r.told() && len(a.Texts)+len(a.Controls) > 0 {
-		step.Posts = append(step.Posts, b.stored(r, s, match.OutboxPost{Texts: a.Texts, Controls: a.Controls, Private: a.Private, Refused: a.Refused}))
-	}
+	step.Posts = append(step.Posts, b.answering(r, s, step.Answer)...)
 	own, err := b.commit(ctx, &step, in, r)
 	if err != nil {
 		return Answer{}, err
@@ -434,6 +435,14 @@ func (b *Bot) Tell(ctx context.Context, r Request, t Text) error {
 
 // answerFor is how long an answer waits at most.
 const answerFor = 24 * time.Hour
+
+// answering returns the answer of a step as it is stored, unless the asker shows it.
+func (b *Bot) answering(r Request, s localizer, a match.Reply) []match.OutboxPost {
+	if r.told() || len(a.Texts)+len(a.Controls) == 0 {
+		return nil
+	}
+	return []match.OutboxPost{b.stored(r, s, match.OutboxPost{Texts: a.Texts, Controls: a.Controls, Private: a.Private, Refused: a.Refused})}
+}
 
 // stored adds to an answer for whom it is, and where.
 func (b *Bot) stored(r Request, s localizer, o match.OutboxPost) match.OutboxPost {

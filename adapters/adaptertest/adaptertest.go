@@ -22,6 +22,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -75,7 +76,8 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 		t.Run(name, func(t *testing.T) {
 			around(t, func(t *testing.T) {
 				d := &fakeService{}
-				test(t, d, start(t, d))
+				d.on = start(t, d)
+				test(t, d, d.on)
 			})
 		})
 	}
@@ -293,8 +295,9 @@ func posts(t *testing.T, where match.Room, n int) (posts []outbox.Post) {
 const marked = "\x031795528800000\x04Tue 24 Nov 14:00 UTC\x05 in \x03web\x06local\x06\x04the room\x05"
 
 // A fakeService records its requests. It answers a repeated request without posts, as
-// the bot does.
+// the bot does, and delivers an answer at once if the adapter does not show it.
 type fakeService struct {
+	on                Platform
 	mu                sync.Mutex
 	asked             []bot.Request
 	answer            outbox.Post
@@ -302,7 +305,7 @@ type fakeService struct {
 	settled, released []string // ids of posts
 }
 
-func (d *fakeService) Ask(_ context.Context, r bot.Request) (bot.Answer, error) {
+func (d *fakeService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	again := slices.ContainsFunc(d.asked, func(o bot.Request) bool { return o.ID == r.ID })
@@ -311,7 +314,9 @@ func (d *fakeService) Ask(_ context.Context, r bot.Request) (bot.Answer, error) 
 	if r.Shows && !again {
 		a.Posts = slices.Clone(d.posts)
 	}
-	if own := d.answer; r.Shows || r.Tells {
+	if own := d.answer; !r.Shows && !r.Tells {
+		return a, d.deliver(ctx, r, own)
+	} else {
 		if own.ID, own.Kind, own.Where, own.Asker = r.ID+":answer", match.Answer, r.Where, r.Who; !own.Empty() {
 			a.Posts = append(a.Posts, own)
 		}
@@ -332,7 +337,18 @@ func (d *fakeService) Here(context.Context, bot.Request) (string, bool, error) {
 	return "", false, nil
 }
 
-func (d *fakeService) Tell(context.Context, bot.Request, bot.Text) error { return nil }
+func (d *fakeService) Tell(ctx context.Context, r bot.Request, t bot.Text) error {
+	return d.deliver(ctx, r, outbox.Post{Text: text.English.Say(t), Private: true, Refused: true})
+}
+
+func (d *fakeService) deliver(ctx context.Context, r bot.Request, p outbox.Post) error {
+	if p.Empty() {
+		return nil
+	}
+	p.ID, p.Kind, p.Where, p.Asker, p.Reply, p.Attempt = r.ID+":answer", match.Answer, r.Where, r.Who, r.Reply, 1
+	_, _, err := d.on.Adapter().Deliver(ctx, p)
+	return err
+}
 
 func (d *fakeService) Settle(_ context.Context, p outbox.Post, _ outbox.Receipt, _ []outbox.Owes, err error) error {
 	d.mu.Lock()

@@ -65,26 +65,10 @@ func (p *platform) Says(who, text string) {
 // and writing that down.
 func (p *platform) Again() bool {
 	g := p.people["black"]
-	if _, err := p.c.a.queue.db.Exec(p.c.Context(), "UPDATE matrix_event SET state = 'waiting', body = $1 WHERE event = $2",
-		p.raw(g), p.last); err != nil {
-		p.c.Fatal(err)
-	}
+	p.c.again(g.at, p.last)
 	p.c.a.wake(g.at)
 	p.c.dealt(g.at, p.last)
 	return true
-}
-
-// raw is the last event as it was written down.
-func (p *platform) raw(g *guest) string {
-	e, err := p.c.a.device().Client.GetEvent(p.c.Context(), g.at, p.last)
-	if err != nil {
-		p.c.Fatal(err)
-	}
-	body, err := e.MarshalJSON()
-	if err != nil {
-		p.c.Fatal(err)
-	}
-	return string(body)
 }
 
 // Sees gives what somebody sees; of pictures their plain text, which says what is in them.

@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
@@ -142,17 +144,12 @@ func (a *Adapter) work(ctx context.Context, at id.RoomID) {
 		if dev == nil {
 			return
 		}
-		told := a.tellHeld(ctx, dev, at)
-		r, err := a.queue.next(ctx, at, a.heldIn(at)...)
-		if err == nil && r == nil && told == nil {
+		r, err := a.queue.next(ctx, at)
+		if err == nil && r == nil {
 			return
 		}
 		again := time.Second
-		switch {
-		case err != nil:
-		case r == nil:
-			again, err = a.pauseAfter(told, a.fails(heldBack(at), 1).times), told
-		default:
+		if err == nil {
 			again, err = a.processEvent(ctx, dev, r)
 		}
 		if err != nil { // later, so that others have their turn
@@ -218,18 +215,11 @@ func (a *Adapter) processEvent(ctx context.Context, dev *device.Device, r *row) 
 				return time.Second, err
 			}
 		}
-		var late errHeld
-		if errors.As(err, &late) {
-			if a.hold(held{r, state, late}) {
-				return 0, nil
-			}
-			err = errLater{max(a.pace.wait(a.cfg.Now()), time.Second)}
-		}
 		f := a.fails(r.event, 1)
 		if a.hopeless(r, f, err) {
 			return time.Second, a.setAside(ctx, r, err)
 		}
-		return a.pauseAfter(err, f.times), err
+		return pauseAfter(err, f.times), err
 	}
 	if err := a.queue.settle(ctx, r, state, session); err != nil {
 		a.fails(r.event, 1)
@@ -259,7 +249,7 @@ func (a *Adapter) setAside(ctx context.Context, r *row, err error) error {
 // hopeless reports whether an event fails so often, while others do not, that it
 // is to hold them up no longer.
 func (a *Adapter) hopeless(r *row, f failure, err error) bool {
-	if f.times <= maxFails || errors.As(err, new(errLater)) || retry.After(err) > 0 {
+	if f.times <= maxFails || tooSoon(err) > 0 {
 		return false
 	}
 	switch {
@@ -323,29 +313,19 @@ func (a *Adapter) readSince(t time.Time) bool {
 	return a.read.After(t)
 }
 
-// pauseAfter is how long to wait after an error, the longer the more often it
-// has come.
-func (a *Adapter) pauseAfter(err error, times int) time.Duration {
+// tooSoon returns how long an error asks to wait; 0: it does not ask.
+func tooSoon(err error) time.Duration {
 	var later errLater
-	wait := retry.After(err)
 	if errors.As(err, &later) {
-		wait = later.wait
+		return later.wait
 	}
-	switch {
-	case wait > 0 && times <= yields: // boards that wait as long come first
-		return wait + yieldFor
-	case wait > 0:
-		return wait
-	}
-	return backoff.After(max(times, 1), time.Second, 32*time.Second)
+	return retry.After(err)
 }
 
-// An answer that was too much for the homeserver lets boards pass at so many tries,
-// for so long, and then none.
-const (
-	yields   = 2
-	yieldFor = 100 * time.Millisecond
-)
+// pauseAfter returns how long to wait after an error that has come so many times.
+func pauseAfter(err error, times int) time.Duration {
+	return cmp.Or(tooSoon(err), backoff.After(max(times, 1), time.Second, 32*time.Second))
+}
 
 // deal handles an event, and returns the outcome and the session whose key is missing.
 func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, session string, err error) {
@@ -456,7 +436,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 			return "", err
 		}
 		if was == accepted || done != "" && done != e.ID.String() {
-			return refused, a.tellOwn(ctx, dev, e, root, translated(wordEdited))
+			return refused, a.tell(ctx, dev, r, e, root, text.Adapters(wordEdited))
 		}
 		if err := a.queue.takeBack(ctx, []redaction{{before, e.Sender, false}}); err != nil {
 			return "", err
@@ -472,7 +452,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 			return "", err
 		}
 	}
-	q, err := a.request(ctx, dev, e, under)
+	q, err := a.request(ctx, dev, r, e, under, root)
 	if err != nil {
 		return "", err
 	}
@@ -486,7 +466,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 		return refused, err
 	}
 	if p.Problem != "" {
-		return refused, a.tellOwn(ctx, dev, e, root, wrong(p))
+		return refused, a.tell(ctx, dev, r, e, root, wrong(p))
 	}
 	if len(p.Users) > 0 {
 		q.Users = map[string]outbox.User{}
@@ -499,8 +479,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 			return "", err
 		}
 	}
-	state, answer, err := a.ask(ctx, service, e, q)
-	if err != nil {
+	if state, err = a.ask(ctx, service, e, q); err != nil {
 		return "", err
 	}
 	if before != "" && state == accepted { // so that the next edit changes nothing
@@ -508,7 +487,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 			return "", err
 		}
 	}
-	return state, a.answer(ctx, dev, e, root, answer)
+	return state, nil
 }
 
 // reacted deals with a reaction: it is pressing what the emoji stands for, in
@@ -537,10 +516,10 @@ func (a *Adapter) reacted(ctx context.Context, dev *device.Device, r *row, e *ev
 	if sealed, err := dev.State.IsEncrypted(ctx, e.RoomID); err != nil {
 		return "", err
 	} else if sealed && message.MustBeTyped(command) {
-		return refused, a.tellOwn(ctx, dev, e, root, translated(wordTyped, message.Typed(command)))
+		return refused, a.tell(ctx, dev, r, e, root, text.Adapters(wordTyped, message.Typed(command)))
 	}
 	service, _ := a.theService()
-	q, err := a.request(ctx, dev, e, root)
+	q, err := a.request(ctx, dev, r, e, root, root)
 	if err != nil {
 		return "", err
 	}
@@ -549,11 +528,7 @@ func (a *Adapter) reacted(ctx context.Context, dev *device.Device, r *row, e *ev
 		return "", err
 	}
 	q.Command, q.Args = command, meant(said, command)
-	state, answer, err := a.ask(ctx, service, e, q)
-	if err != nil {
-		return "", err
-	}
-	return state, a.answer(ctx, dev, e, root, answer)
+	return a.ask(ctx, service, e, q)
 }
 
 // event fetches an event of a room.
@@ -607,7 +582,7 @@ func (a *Adapter) tooMuch(ctx context.Context, dev *device.Device, r *row, e *ev
 	}
 	switch a.allows(e.Sender, e.RoomID) {
 	case intake.TooMuch:
-		return true, a.tellOwn(ctx, dev, e, root, translated(wordTooMuch))
+		return true, a.tell(ctx, dev, r, e, root, text.Adapters(wordTooMuch))
 	case intake.Ignored:
 		return true, nil
 	}
@@ -623,58 +598,61 @@ func (a *Adapter) allows(who id.UserID, in id.RoomID) intake.Verdict {
 	return v
 }
 
-// request begins a request of an event. The time at which somebody says to have
-// said something is what their server claims, so that it is not taken.
-func (a *Adapter) request(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID) (bot.Request, error) {
+// request begins a request that an event makes in the thread of a game, and that is answered
+// in the thread of root. It has no time: that of an event is what the sender's server claims.
+func (a *Adapter) request(ctx context.Context, dev *device.Device, r *row, e *event.Event, under, root id.EventID) (bot.Request, error) {
 	at := a.room(e.RoomID)
-	r := bot.Request{
+	q := bot.Request{
 		ID: Name + ":" + e.ID.String(), Who: a.who(ctx, dev, e.RoomID, e.Sender),
 		Where:     match.Room{Platform: Name, Channel: at.known.String()},
 		Server:    at.known.String(),
 		Moderator: a.moderator(ctx, dev, e.RoomID, e.Sender),
-		Reply:     receipt(e.RoomID, e.ID),
+		Reply:     a.route(r, e, root),
 	}
-	if root == "" {
-		return r, nil
+	if under == "" {
+		return q, nil
 	}
-	if wait, err := a.untilRoot(ctx, dev, e, root); err != nil {
-		return r, err
+	if wait, err := a.untilRoot(ctx, dev, e, under); err != nil {
+		return q, err
 	} else if wait > 0 {
-		return r, errLater{wait}
+		return q, errLater{wait}
 	}
-	r.Under = receipt(e.RoomID, root)
-	first, err := a.queue.marked(ctx, "root", r.Under)
+	q.Under = receipt(e.RoomID, under)
+	first, err := a.queue.marked(ctx, "root", q.Under)
 	if first != "" {
-		r.Under = first
+		q.Under = first
 	}
-	return r, err
+	return q, err
 }
 
-// ask asks, and gives what became of the event and the answer. The homeserver may
+// ask asks, and returns the outcome of the event. The homeserver may
 // have been found to be away since the event had its turn: then it waits, too.
-func (a *Adapter) ask(ctx context.Context, service bot.Service, e *event.Event, r bot.Request) (state string, answer outbox.Post, err error) {
+func (a *Adapter) ask(ctx context.Context, service bot.Service, e *event.Event, r bot.Request) (state string, err error) {
 	if a.out.Load() {
-		return "", answer, errLater{time.Second}
+		return "", errLater{time.Second}
 	}
-	r.Tells = true
-	got, err := service.Ask(ctx, r)
+	answer, err := service.Ask(ctx, r)
 	if err != nil {
-		return "", answer, fmt.Errorf("handle request: %w", err)
+		return "", fmt.Errorf("handle request: %w", err)
 	}
-	if answer = got.Own(); !got.Public {
-		return refused, answer, nil // or a question: either may be put better
+	if !answer.Public {
+		return refused, nil // or a question: either may be put better
 	}
 	a.seen(e)
-	return accepted, answer, nil
+	return accepted, nil
 }
 
-// answer tells an answer, if there is anything to tell: often the board says it
-// all.
-func (a *Adapter) answer(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, answer outbox.Post) error {
-	if answer.Empty() {
-		return nil
+// tell answers an event with a text of the adapter.
+func (a *Adapter) tell(ctx context.Context, dev *device.Device, r *row, e *event.Event, root id.EventID, t bot.Text) error {
+	q, err := a.request(ctx, dev, r, e, root, root)
+	if err != nil {
+		return err
 	}
-	return a.tell(ctx, dev, e, root, answer)
+	service, _ := a.theService()
+	if err := service.Tell(ctx, q, t); err != nil {
+		return fmt.Errorf("store a text for a person: %w", err)
+	}
+	return nil
 }
 
 // receipt is the id of a message for the bot.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
@@ -42,6 +43,7 @@ type club struct {
 	waits   func()           // lets a moment pass
 
 	between func(bot.Service) bot.Service // stands between adapter and bot; may be nil
+	limited bool                          // the outbox knows the limits of the homeserver, too
 
 	a      *Adapter
 	bot    *bot.Bot
@@ -142,7 +144,11 @@ func (c *club) start() {
 		go func() { done <- c.a.Run(ctx, c.service) }()
 	} else {
 		c.bot = bot.New(c.store, bot.Config{Log: c.cfg.Log, Now: c.now})
-		go func() { done <- c.bot.Run(ctx, between{c.a, c.between}) }()
+		var a bot.Adapter = between{c.a, c.between}
+		if c.limited {
+			a = limited{between{c.a, c.between}}
+		}
+		go func() { done <- c.bot.Run(ctx, a) }()
 	}
 	c.stop = func() error {
 		c.stop = nil
@@ -363,6 +369,11 @@ func (b between) Run(ctx context.Context, service bot.Service) error {
 	}
 	return b.Adapter.Run(ctx, service)
 }
+
+// limited has the outbox know the limits of the homeserver, too.
+type limited struct{ between }
+
+func (l limited) Budget() (perSecond float64, burst int) { return l.Adapter.(outbox.Limited).Budget() }
 
 // inMemory runs a test in virtual time, beside others.
 func inMemory(t *testing.T, test func(t *testing.T, s *matrixtest.Server)) {

@@ -410,18 +410,14 @@ func (a *Adapter) attach(ctx context.Context, dev *device.Device, at id.RoomID, 
 	if err := json.Unmarshal([]byte(p.Data), &of); err != nil {
 		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
-	line := lineOf(p)
-	c := content{Content: message.Content{Number: p.Number, Lang: p.Lang}, picture: p.Scene.Picture(), name: boardName(p.Number, p.Seq), file: p.File}
+	c := contentOf(p)
 	if p.Game == "" { // an answer's, which only memory holds: the person can ask again
-		line = at.String() + " answer"
 		c, _ = a.files.Get(of.Post)
-	} else if p.Scene == nil {
-		line += " file"
 	}
 	if err := c.draw(); err != nil || c.file == nil {
 		return outbox.ErrGone
 	}
-	picture, err := a.upload(ctx, dev, at, line, c.file)
+	picture, err := a.upload(ctx, dev, at, c.line, c.file)
 	if err != nil {
 		return err
 	}
@@ -429,12 +425,12 @@ func (a *Adapter) attach(ctx context.Context, dev *device.Device, at id.RoomID, 
 	message.InThread(m, of.Root, of.Reply)
 	limited, cancel := context.WithTimeout(ctx, attachHold)
 	defer cancel()
-	done, err := a.sending.take(limited, line)
+	done, err := a.sending.take(limited, c.line)
 	if err != nil {
 		return err
 	}
 	defer done()
-	if newest, _ := a.newest.Get(line); p.Scene != nil && newest > p.Seq {
+	if newest, _ := a.newest.Get(c.line); p.Scene != nil && newest > p.Seq {
 		return nil
 	}
 	_, err = a.sendOnce(limited, dev, at, m, of.Post+" picture", of.Sent || p.Attempt > 1)

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"maunium.net/go/mautrix"
@@ -44,6 +43,9 @@ func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, [
 		owes, err := a.decorate(ctx, dev, p)
 		return "", owes, err
 	}
+	if p.Kind == match.Answer {
+		return a.answer(ctx, dev, p)
+	}
 	if p.Private {
 		return a.direct(ctx, dev, p)
 	}
@@ -61,7 +63,7 @@ func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, [
 	if err != nil {
 		return "", nil, botError(err)
 	}
-	sent, owes, err := a.post(ctx, dev, at.id, root, p)
+	sent, owes, err := a.post(ctx, dev, at.id, root, "", p)
 	var no outbox.Forbidden
 	if errors.As(err, &no) && p.Attempt <= moveTries && a.hasMoved(ctx, dev, at.id, no.Unasked) {
 		return "", nil, outbox.RetryAfter{Wait: moveAgain}
@@ -135,8 +137,8 @@ func (a *Adapter) goesOn(ctx context.Context, under string, at id.RoomID, root i
 	return a.queue.mark(ctx, "goes on", under+" "+at.String(), root.String(), a.cfg.Now())
 }
 
-// post shows a post in a room.
-func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+// post shows a post in a room. An answer replies to a message, if that is not empty.
+func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, root, reply id.EventID, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	if err := a.closedTo(at, event.EventMessage); err != nil {
 		return "", nil, botError(err)
 	}
@@ -149,32 +151,36 @@ func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, ro
 	}
 	found := sent.event != ""
 	if !found {
-		if sent, err = a.first(ctx, dev, at, root, p); err != nil {
+		if sent, err = a.first(ctx, dev, at, root, reply, p); err != nil {
 			return "", nil, botError(err)
 		}
 	}
 	words := outbox.Receipt(receipt(at, cmp.Or(sent.edits, sent.event)))
-	if sent.bare && (p.Scene != nil || p.File != nil) { // which follows
-		owes = append(owes, follows(p, words, attachment{Root: root, Sent: found}))
+	picture, _ := p.Picture()
+	if sent.bare && (picture != nil || p.File != nil) { // which follows
+		if p.Kind == match.Answer {
+			a.files.Add(p.ID, contentOf(p))
+		}
+		owes = append(owes, follows(p, words, attachment{Root: root, Reply: reply, Sent: found}))
 	}
-	if p.Scene != nil && p.File != nil {
+	if picture != nil && p.File != nil {
 		c := content{Content: message.Content{Text: p.File.Name, Number: p.Number}, file: p.File, line: lineOf(p) + " file"}
 		m, err := a.build(ctx, dev, at, &c)
 		if err != nil {
 			return "", nil, botError(err)
 		}
-		message.InThread(m, root, "")
+		message.InThread(m, root, reply)
 		if _, err := a.sendOnce(ctx, dev, at, m, p.ID+" file", again); err != nil {
 			return "", nil, botError(err)
 		}
 	}
 	var in outbox.Receipt
-	if root != "" {
+	if root != "" && p.Kind != match.Answer {
 		in = outbox.Receipt(receipt(at, root))
 	} else if room, _ := readReceipt(p.Under); closes(p) && room == at { // where there are no threads
 		in = outbox.Receipt(p.Under)
 	}
-	if sent.typed && in == "" {
+	if sent.typed && in == "" || p.Menu != "" { // what is rare is typed: reactions cost events
 		p.Controls = nil
 	}
 	more, err := a.owes(ctx, words, in, p)
@@ -202,12 +208,10 @@ func (a *Adapter) late(p outbox.Post) bool {
 }
 
 // first sends the message of a post; bare if its picture or file is still to follow.
-func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p outbox.Post) (sent sentMessage, err error) {
-	c := content{Content: message.Content{Text: p.Text, Notify: p.Notify, Controls: p.Controls, Number: p.Number, Lang: p.Lang, Thread: root != "", Unfold: p.Letters}, picture: p.Scene.Picture(),
-		name: boardName(p.Number, p.Seq), line: lineOf(p)}
-	if p.Scene == nil && p.File != nil {
-		c.file, c.line = p.File, c.line+" file"
-	}
+func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, root, reply id.EventID, p outbox.Post) (sent sentMessage, err error) {
+	c := contentOf(p)
+	c.Text, c.Notify, c.Controls, c.Typed, c.Unfold = p.Text, p.Notify, p.Controls, p.Menu != "", p.Letters
+	c.Thread = root != "" && p.Kind != match.Answer
 	if a.late(p) {
 		c.Text += "\n" + bot.Translated(p.Lang, wordLate)
 		a.log.Warn("board shown late", "room", at, "game", p.Number, "delay", a.cfg.Now().Sub(p.At))
@@ -240,7 +244,7 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 		}
 		m = message.Edit(m, sent.edits)
 	} else {
-		message.InThread(m, root, "")
+		message.InThread(m, root, reply)
 	}
 	if isBoard(p) {
 		done, err := a.sending.take(ctx, c.line)
@@ -279,7 +283,7 @@ func (a *Adapter) edits(ctx context.Context, dev *device.Device, at id.RoomID, r
 }
 
 // lineOf names the line of a post's picture: of those of a game the newest counts.
-func lineOf(p outbox.Post) string { return p.Where.Channel + " " + string(p.Game) }
+func lineOf(p outbox.Post) string { return p.Where.Channel + " " + cmp.Or(string(p.Game), "answer") }
 
 // boardName names the picture of a board.
 func boardName(number, seq int) string { return fmt.Sprintf("game-%d-%d.png", number, seq) }
@@ -299,16 +303,16 @@ func (a *Adapter) direct(ctx context.Context, dev *device.Device, p outbox.Post)
 	for _, who := range mine(p.Notify) {
 		at, err := a.directly(ctx, dev, id.UserID(who.ID))
 		if err != nil {
-			return "", nil, alone(err)
+			return "", nil, directError(err)
 		}
 		q := p
 		q.ID, q.Notify = p.ID+" "+who.ID, []outbox.User{who}
 		if in, _ := readReceipt(p.Replaces); in != at {
 			q.Replaces = ""
 		}
-		sent, more, err := a.post(ctx, dev, at, "", q)
+		sent, more, err := a.post(ctx, dev, at, "", "", q)
 		if err != nil {
-			return "", nil, alone(err)
+			return "", nil, directError(err)
 		}
 		if owes = append(owes, more...); first == "" {
 			first = sent
@@ -317,9 +321,9 @@ func (a *Adapter) direct(ctx context.Context, dev *device.Device, p outbox.Post)
 	return first, owes, nil
 }
 
-// alone gives an error of writing to somebody directly, which says nothing of the
-// room for which it is: nobody else waits for it.
-func alone(err error) error {
+// directError returns the error of writing to somebody directly, which says nothing about the
+// room of the post: it parks no other post.
+func directError(err error) error {
 	if refusedBy(err) || errors.Is(err, outbox.ErrGone) || errors.As(err, new(outbox.Forbidden)) {
 		return fmt.Errorf("%w: %w", outbox.ErrRefused, errors.New(err.Error()))
 	}
@@ -348,6 +352,19 @@ type content struct {
 	name    string // of the picture
 	file    *outbox.File
 	line    string // in which it is uploaded
+}
+
+// contentOf returns the picture of a post, or its file if it has none.
+func contentOf(p outbox.Post) (c content) {
+	c.picture, c.name = p.Picture()
+	c.Number, c.Lang, c.Chart, c.line = p.Number, p.Lang, p.Chart != nil, lineOf(p)
+	if p.Game != "" {
+		c.name = boardName(p.Number, p.Seq)
+	}
+	if c.picture == nil && p.File != nil {
+		c.file, c.line = p.File, c.line+" file"
+	}
+	return c
 }
 
 // draw makes a file of the picture, and draws it in letters.
@@ -562,12 +579,6 @@ func botError(err error) error {
 	return err
 }
 
-// personal reports whether an answer is for the eyes of one person alone: what is
-// kept of them, which is JSON. Other files are of games, which all can see.
-func personal(answer outbox.Post) bool {
-	return answer.Private && answer.File != nil && answer.File.Type == "application/json"
-}
-
 // replaced gives the event that an event is an edit of; empty: none.
 func replaced(e *event.Event) id.EventID {
 	relates, _ := e.Content.Raw["m.relates_to"].(map[string]any)
@@ -576,125 +587,4 @@ func replaced(e *event.Event) id.EventID {
 	}
 	first, _ := relates["event_id"].(string)
 	return id.EventID(first)
-}
-
-// tell tells an answer where it was asked, as a reply; what is personal goes to
-// the person directly.
-func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, answer outbox.Post) error {
-	if err := a.closedTo(e.RoomID, event.EventMessage); err != nil {
-		return a.answerFailed(e, err)
-	}
-	answer = bot.Unshared(answer) // all in the room can read it
-	at, key, again := e.RoomID, "answer "+e.ID.String(), a.hasFailed(e.ID)
-	picture, name := answer.Picture()
-	c := content{Content: message.Content{Text: answer.Text, Controls: answer.Controls, Typed: answer.Menu != "", Lang: answer.Lang, Chart: answer.Chart != nil, Unfold: answer.Letters},
-		picture: picture, name: name, line: at.String() + " answer"}
-	if picture == nil {
-		c.file = answer.File
-	}
-	reply := e.ID
-	if e.Type.Type == event.EventReaction.Type { // which cannot be replied to
-		reply = ""
-		if answer.Private && c.Text != "" {
-			between := " "
-			if strings.Contains(c.Text, "\n") {
-				between = "\n"
-			}
-			c.Text = bot.CleanName(a.who(ctx, dev, at, e.Sender).Name) + ":" + between + c.Text
-		}
-	} else if first := replaced(e); first != "" {
-		reply = first
-	}
-	plain := answer.Private && c.picture == nil && c.file == nil
-	elsewhere := false
-	if personal(answer) {
-		alone, err := a.alone(ctx, dev, at, e.Sender)
-		if err != nil {
-			return err
-		}
-		elsewhere = !alone
-	}
-	if elsewhere {
-		to, err := a.directly(ctx, dev, e.Sender)
-		if err != nil {
-			return a.answerFailed(e, err)
-		}
-		m := message.Text(message.Content{Text: bot.Translated(answer.Lang, wordDirectly), Lang: answer.Lang})
-		message.InThread(m, root, reply)
-		if _, err := a.sendOnce(ctx, dev, at, m, key+" there", again); err != nil {
-			return a.answerFailed(e, err)
-		}
-		at, root, reply = to, "", ""
-	}
-	sent, err := a.sentBefore(ctx, dev, at, key, again)
-	if err != nil {
-		return a.answerFailed(e, err)
-	}
-	found := sent.event != ""
-	if !found {
-		late := errHeld{listener{at, root, e.Sender}, reply, c.Content}
-		if plain && len(c.Controls) == 0 && a.holds(late.listener) {
-			return late
-		}
-		if c.Sealed, err = a.sealed(ctx, at); err != nil {
-			return a.answerFailed(e, err)
-		}
-		m, bare, err := a.orWords(ctx, dev, at, &c)
-		if err != nil {
-			return a.answerFailed(e, err)
-		}
-		message.InThread(m, root, reply)
-		sent.bare = bare
-		sent.event, err = a.send(ctx, dev, at, m, key, nil)
-		if plain && len(c.Controls) == 0 && tooSoon(err) > 0 {
-			return late
-		}
-		if err != nil {
-			return a.answerFailed(e, err)
-		}
-	} else if err := c.draw(); err != nil {
-		return a.answerFailed(e, err)
-	}
-	words := outbox.Receipt(receipt(at, sent.event))
-	where := match.Room{Platform: Name, Channel: a.room(at).known.String()}
-	var owes []outbox.Owes
-	if answer.Menu == "" { // what is rare is typed: reactions cost events
-		if owes, err = a.reactions(ctx, where, words, answer.Controls); err != nil {
-			return err
-		}
-	}
-	if sent.bare && c.file != nil {
-		a.files.Add(key, content{Content: message.Content{Board: c.Board, Chart: c.Chart, Lang: c.Lang}, file: c.file})
-		owes = append(owes, follows(outbox.Post{ID: key}, words, attachment{Root: root, Reply: reply, Sent: found}))
-	}
-	if len(owes) > 0 {
-		service, _ := a.theService()
-		if err := service.Owe(ctx, where, owes...); err != nil {
-			return fmt.Errorf("store follow-up work of an answer: %w", err)
-		}
-	}
-	if picture != nil && answer.File != nil {
-		c.file, c.Text, c.Board, c.Controls = answer.File, answer.File.Name, "", nil
-		m, err := a.build(ctx, dev, at, &c)
-		if err != nil {
-			return a.answerFailed(e, err)
-		}
-		message.InThread(m, root, reply)
-		if _, err := a.sendOnce(ctx, dev, at, m, key+" file", again); err != nil {
-			return a.answerFailed(e, err)
-		}
-	}
-	return nil
-}
-
-// answerFailed gives an error after which the answer is to be given again, nil
-// if there is no point in that.
-func (a *Adapter) answerFailed(e *event.Event, err error) error {
-	if errors.As(err, new(errClosed)) {
-		return nil // the refusal was logged
-	} else if refusedBy(err) || errors.Is(err, e2ee.ErrOff) {
-		a.log.Warn("answer refused by the homeserver, dropped", "event", e.ID, "room", e.RoomID, "error", err)
-		return nil
-	}
-	return fmt.Errorf("answer: %w", err)
 }

@@ -9,8 +9,8 @@
 // decrypts an event, reads it as a command, and asks the bot.
 //
 // An event stays on disk until it is handled, and is handled again after a crash. That has no
-// further effect: the id of the request is that of the event, and the homeserver drops a
-// second message with the same transaction id.
+// further effect, because the id of the request is that of the event. An event is handled when
+// the bot has stored what comes of it, and the answer with it.
 //
 // An encrypted event whose key is missing waits on disk until the key arrives. After somebody
 // has put back an old copy of the database, the events since the copy come again, and the
@@ -25,8 +25,9 @@
 // outbox delivers edits of the root, reactions and late pictures when the homeserver has room
 // for them (decorate.go).
 //
-// [Adapter.Deliver] shows the posts of a request, too. The request does not: the requests of a
-// room are handled one after another, and must not wait for each other's pictures.
+// [Adapter.Deliver] shows the posts of a request and the answer to it, too. The request does
+// not: the requests of a room are handled one after another, and must not wait for each
+// other's pictures. An answer is a message that replies to the event (reply.go).
 //
 // The adapter sends no plaintext into an encrypted room. It asks the homeserver whether
 // the room is encrypted before it sends anything, and sends nothing without an answer.

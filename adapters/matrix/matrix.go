@@ -106,7 +106,6 @@ type Adapter struct {
 	ctx           context.Context         // of requests; ends a while after the context of Run
 	joins         map[string]*joinAttempt // under way, by room
 	failed        map[id.EventID]failure
-	held          map[id.RoomID][]held       // events whose answers wait, in their order; of a room only its work changes it
 	verifications map[id.UserID]verification // to be cancelled
 	done          time.Time                  // when the adapter last handled an event
 	read          time.Time                  // when the homeserver last answered a sync
@@ -152,7 +151,7 @@ func New(cfg Config) (*Adapter, error) {
 		cfg.Now = time.Now
 	}
 	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name),
-		rooms: map[id.RoomID]*room{}, failed: map[id.EventID]failure{}, verifications: map[id.UserID]verification{}, joins: map[string]*joinAttempt{}, held: map[id.RoomID][]held{}, origins: map[id.RoomID]bool{},
+		rooms: map[id.RoomID]*room{}, failed: map[id.EventID]failure{}, verifications: map[id.UserID]verification{}, joins: map[string]*joinAttempt{}, origins: map[id.RoomID]bool{},
 		personLimit: intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1),
 		pace:        pace{tokens: rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)},
 		uploads:     uploads{known: lru.New[string, message.Picture](uploadsKnown), lines: map[string]*upload{}},

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A pace is how much the homeserver may be sent: it counts what the bot sends to all
-// rooms together. The outbox counts what it has the adapter send; answers, which the
-// adapter sends by itself, are counted here too.
+// A pace is how much the homeserver may be sent: it counts each event that the bot sends to
+// all rooms together. The outbox counts calls of Deliver, of which some send several events.
 type pace struct {
 	mu      sync.Mutex
 	tokens  *rate.Limiter

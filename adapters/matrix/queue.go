@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -244,20 +243,13 @@ func (q *queue) token(ctx context.Context) (string, error) {
 	return q.text(ctx, "SELECT token FROM matrix_place WHERE one = 1")
 }
 
-// next returns the oldest event of a room that waits, other than those held; nil if none
-// does.
-func (q *queue) next(ctx context.Context, room id.RoomID, but ...held) (*row, error) {
-	// A number bound to LIMIT would have SQLite prepare the statement each time.
-	rows, err := q.rows(ctx, fmt.Sprintf("state = $1 AND room = $2 ORDER BY n, part LIMIT %d", len(but)+1), waiting, room)
-	if err != nil {
+// next returns the oldest waiting event of a room; nil if none waits.
+func (q *queue) next(ctx context.Context, room id.RoomID) (*row, error) {
+	rows, err := q.rows(ctx, "state = $1 AND room = $2 ORDER BY n, part LIMIT 1", waiting, room)
+	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	for _, r := range rows {
-		if !slices.ContainsFunc(but, func(h held) bool { return h.event == r.event }) {
-			return r, nil
-		}
-	}
-	return nil, nil
+	return rows[0], nil
 }
 
 // open returns the rooms in which something waits, first where it has waited

@@ -10,6 +10,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // In a room that is encrypted only what its sender has encrypted is done: everything else is
@@ -67,7 +68,7 @@ func (a *Adapter) saidInClear(ctx context.Context, dev *device.Device, r *row, e
 		return ignored, nil
 	}
 	if p.Bare != "" { // chat, unless it is a turn
-		q, err := a.request(ctx, dev, e, root)
+		q, err := a.request(ctx, dev, r, e, root, root)
 		if err != nil {
 			return "", err
 		}
@@ -78,7 +79,7 @@ func (a *Adapter) saidInClear(ctx context.Context, dev *device.Device, r *row, e
 	if told, err := a.tooMuch(ctx, dev, r, e, root); told || err != nil {
 		return refused, err
 	}
-	return refused, a.tellOwn(ctx, dev, e, root, translated(wordInClear))
+	return refused, a.tell(ctx, dev, r, e, root, text.Adapters(wordInClear))
 }
 
 // sealed reports whether a room is known to be encrypted.

@@ -10,8 +10,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
@@ -68,36 +67,23 @@ func (a *Adapter) aside(ctx context.Context, what string, work func(context.Cont
 // could not be read.
 const unreadAgain = 10 * time.Minute
 
-// unreadable tells in the room that something could not be read: once for each
-// session of somebody's device, and seldom, for anybody can send what nobody can
-// read, as much as they like.
+// unreadable reports messages in their rooms whose keys have not come.
 func (a *Adapter) unreadable(ctx context.Context) {
 	now := a.cfg.Now()
 	rows, err := a.queue.overdue(ctx, now.Add(-toldAfter))
-	if err != nil && ctx.Err() == nil {
-		a.log.Warn("reading the list of unreadable events failed, will retry", "error", err)
-	}
 	for _, r := range rows {
-		dev := a.device()
-		if dev == nil || a.pace.background(a.cfg.Now(), 1) > 0 {
-			return
+		if dev := a.device(); dev != nil && err == nil {
+			err = a.reportUnread(ctx, dev, r, now)
 		}
-		err := a.tellUnread(ctx, dev, r, now)
-		if err == nil {
-			continue
-		}
-		if ctx.Err() == nil {
-			a.log.Info("notice of an unreadable message not sent, will retry", "room", r.room, "error", err)
-		}
-		if !a.hopeless(r, a.fails("unread "+r.event, 1), err) || a.queue.told(ctx, r) != nil {
-			return
-		}
-		a.works("unread " + r.event)
+	}
+	if err != nil && ctx.Err() == nil {
+		a.log.Warn("reporting unreadable messages failed, will retry", "error", err)
 	}
 }
 
-// tellUnread reports one unreadable event, unless the person had enough reports.
-func (a *Adapter) tellUnread(ctx context.Context, dev *device.Device, r *row, now time.Time) error {
+// reportUnread reports a message that cannot be read: once for each session of somebody's
+// device, and seldom, for anybody can send as much as they like that nobody can read.
+func (a *Adapter) reportUnread(ctx context.Context, dev *device.Device, r *row, now time.Time) error {
 	session, _ := r.evt.Content.Raw["session_id"].(string)
 	person := r.evt.Sender.String() + " " + r.room.String()
 	key := person + " " + session
@@ -109,21 +95,13 @@ func (a *Adapter) tellUnread(ctx context.Context, dev *device.Device, r *row, no
 	if err != nil {
 		return err
 	}
-	if last != "" {
-		ms, _ := strconv.ParseInt(last, 10, 64)
-		if since := now.Sub(time.UnixMilli(ms)); since >= 0 && since < unreadAgain {
-			told = last
-		}
+	ms, _ := strconv.ParseInt(last, 10, 64)
+	if since := now.Sub(time.UnixMilli(ms)); since >= 0 && since < unreadAgain {
+		told = last
 	}
 	if told == "" && r.broken == nil && a.room(r.room).joined {
 		a.log.Warn("message cannot be decrypted: room key not received", "room", r.room, "event", r.event)
-		lang, err := a.language(ctx, r.evt)
-		if err != nil {
-			return err
-		}
-		m := message.Text(message.Content{Text: bot.Translated(lang, wordUnread), Lang: lang})
-		message.InThread(m, threadRoot(r.evt), r.event)
-		if _, err := a.send(ctx, dev, r.room, m, "unread "+r.event.String(), nil); err != nil && !refusedBy(err) {
+		if err := a.tell(ctx, dev, r, r.evt, threadRoot(r.evt), text.Adapters(wordUnread)); err != nil {
 			return err
 		}
 		for k, v := range map[string]string{key: r.event.String(), person: strconv.FormatInt(now.UnixMilli(), 10)} {
@@ -132,7 +110,6 @@ func (a *Adapter) tellUnread(ctx context.Context, dev *device.Device, r *row, no
 			}
 		}
 	}
-	a.works("unread " + r.event)
 	return a.queue.told(ctx, r)
 }
 

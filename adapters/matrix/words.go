@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/command"
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // Texts of the adapter that only Matrix needs.
@@ -31,12 +30,6 @@ const (
 	wordManyRooms = "You have invited me into many rooms. I join one of them every half minute."
 )
 
-// language returns the language in which to answer an event: the sender's, as far as they
-// have chosen one, or the room's.
-func (a *Adapter) language(ctx context.Context, e *event.Event) (string, error) {
-	return a.languageFor(ctx, e.Sender, a.room(e.RoomID).known.String())
-}
-
 // languageFor returns the language in which to tell somebody something in a room that the
 // bot knows by an id; nobody: all.
 func (a *Adapter) languageFor(ctx context.Context, who id.UserID, known string) (string, error) {
@@ -48,26 +41,10 @@ func (a *Adapter) languageFor(ctx context.Context, who id.UserID, known string) 
 	return lang, nil
 }
 
-// tellOwn tells something of the adapter's own, as [Adapter.tell] does.
-func (a *Adapter) tellOwn(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, word func(lang string) string) error {
-	lang, err := a.language(ctx, e)
-	if err != nil {
-		return err
+// wrong returns the refusal of a command that cannot be read.
+func wrong(p command.Parsed) bot.Text {
+	if p.Err != nil {
+		return text.Explain(p.Err)
 	}
-	return a.tell(ctx, dev, e, root, outbox.Post{Text: word(lang), Private: true, Lang: lang})
-}
-
-// translated words a text of the adapter.
-func translated(english string, args ...string) func(lang string) string {
-	return func(lang string) string { return bot.Translated(lang, english, args...) }
-}
-
-// wrong returns the words of the refusal of a command that cannot be read.
-func wrong(p command.Parsed) func(lang string) string {
-	return func(lang string) string {
-		if p.Err != nil {
-			return bot.Explain(p.Err, lang)
-		}
-		return bot.Translated(lang, p.Problem)
-	}
+	return text.Adapters(p.Problem)
 }
