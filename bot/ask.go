@@ -413,6 +413,9 @@ func (b *Bot) give(ctx context.Context, r Request, s localizer, p outbox.Post) (
 
 // keep stores an answer that no step has stored, once for a request, and has it delivered.
 func (b *Bot) keep(ctx context.Context, request string, o match.OutboxPost) error {
+	if o.Question != nil { // which is asked again
+		o.Texts = nil
+	}
 	step := match.Step{Request: request, At: b.now().UTC().Truncate(time.Millisecond), By: o.For, Where: o.Where.WithoutThread(),
 		Answer: match.Reply{Private: o.Private}, Posts: []match.OutboxPost{o}}
 	_, err := b.outbox.Commit(ctx, &step, func() (any, error) { return nil, b.store.Commit(ctx, &step) })

@@ -95,28 +95,23 @@ func (b *Bot) answer(ctx context.Context, r Request, h handler, s localizer) (p 
 			q.now = q.now.In(zone)
 		}
 	}
-	defer func() { p.Stored = match.OutboxPost{Question: r.question(m)} }()
+	defer func() { p.Stored.Question = r.question(m) }()
+	concerns := []match.PersonID{s.by}
 	if m.ID != "" {
-		if q.pos, err = b.position(ctx, m, m.Seq); err == nil {
-			q.who, err = b.rooms.People(ctx, concerned(m, q.pos)...)
-		}
-		if err != nil {
+		if q.pos, err = b.position(ctx, m, m.Seq); err != nil {
 			return q.failed(err), nil
 		}
 		if m.State == match.Deleted {
 			return q.refuse(say("game.deleted", q.number())), nil
 		}
+		concerns = append(concerns, concerned(m, q.pos)...)
+	}
+	if q.who, err = b.rooms.People(ctx, concerns...); err != nil {
+		return q.failed(err), nil
 	}
 	p = h.question(q)
-	switch {
-	case p.Private:
-		if drawing := q.req.Args["diagram"]; !p.Refused && slices.Contains(arguments, h.Name) && len(drawing) <= maxShared && utf8.ValidString(drawing) {
-			p.Controls = append(p.Controls, q.share())
-		}
-	case !p.Empty():
-		if p.Text, err = q.credited(p.Text); err != nil {
-			return q.failed(err), nil
-		}
+	if drawing := q.req.Args["diagram"]; p.Private && !p.Refused && slices.Contains(arguments, h.Name) && len(drawing) <= maxShared && utf8.ValidString(drawing) {
+		p.Controls = append(p.Controls, q.share())
 	}
 	return p, nil
 }
@@ -138,25 +133,20 @@ func (q *question) share() match.Control {
 	return match.Control{Label: q.lang.Say(say("label.share")), Command: q.req.Command, Args: args}
 }
 
-// credited puts before a shared answer who asked for what.
-func (q *question) credited(answer string) (string, error) {
-	who, err := q.b.rooms.People(q.ctx, q.by)
-	if err != nil {
-		return "", err
-	}
-	line := word(q.lang, []Text{say("shared."+q.req.Command, named(q.by), q.number())}, who, 0)
-	return strings.TrimRight(line+"\n"+answer, "\n"), nil
-}
-
 // failed logs an error, and returns the answer that something went wrong.
 func (q *question) failed(err error) outbox.Post {
 	q.b.log.Error("request failed", "request", q.req.ID, "command", q.req.Command, "error", err)
 	return q.refuse(say("failed", q.req.ID))
 }
 
-// answer words an answer for the person who asked, or for all if they want.
+// answer words an answer for the person who asked, or for all if they want: then it says
+// first who asked for what.
 func (q *question) answer(texts ...Text) outbox.Post {
-	return outbox.Post{Text: word(q.lang, texts, q.who, q.match.Number), Private: !q.shared(), Lang: q.lang.Tag}
+	if q.shared() {
+		texts = slices.Insert(texts, 0, say("shared."+q.req.Command, named(q.by), q.number()))
+	}
+	return outbox.Post{Text: word(q.lang, texts, q.who, q.match.Number), Number: q.match.Number, Private: !q.shared(), Lang: q.lang.Tag,
+		Stored: match.OutboxPost{Texts: texts}}
 }
 
 // refuse returns the answer that says what is wrong.
@@ -536,7 +526,7 @@ func concerned(m match.Match, p *match.Position) []match.PersonID {
 }
 
 // waitsFor returns the people for whom a running game waits, for a list.
-func (q *question) waitsFor(m match.Match, who map[match.PersonID]outbox.User) (Text, error) {
+func (q *question) waitsFor(m match.Match) (Text, error) {
 	p, err := q.b.position(q.ctx, m, m.Seq)
 	yours := m.ToMove == q.by && !q.shared()
 	switch {
@@ -547,23 +537,22 @@ func (q *question) waitsFor(m match.Match, who map[match.PersonID]outbox.User) (
 	case err == nil && p.Game.Phase() == rules.Settling && yours:
 		return say("games.accept.yours"), nil
 	case err == nil && p.Game.Phase() == rules.Settling:
-		return say("games.accept", seatName(q.lang, m.ToMove, who)), nil
+		return say("games.accept", named(m.ToMove)), nil
 	case yours:
 		return say("games.yours"), nil
 	}
-	return say("games.going", seatName(q.lang, m.ToMove, who)), nil
+	return say("games.going", named(m.ToMove)), nil
 }
 
 // seatOf names who sits on a seat, or for whom an open one is kept.
-func (q *question) seatOf(m match.Match, c rules.Color, who map[match.PersonID]outbox.User) any {
-	p := m.White
-	if c == rules.Black {
-		p = m.Black
-	}
-	if p == "" && m.State == match.Open && m.Invited != "" {
+func seatOf(m match.Match, p match.PersonID) any {
+	switch {
+	case p != "":
+		return named(p)
+	case m.State == match.Open && m.Invited != "":
 		return say("seat.reserved", named(m.Invited))
 	}
-	return seatName(q.lang, p, who)
+	return say("seat.open")
 }
 
 func games(q *question) outbox.Post {
@@ -580,15 +569,13 @@ func games(q *question) outbox.Post {
 	if len(ms) == 0 {
 		return q.answer(say("games.none"))
 	}
-	var ids []match.PersonID
+	ids := []match.PersonID{q.by}
 	for _, m := range ms {
 		ids = append(ids, m.Black, m.White, m.Invited)
 	}
-	who, err := q.b.rooms.People(q.ctx, ids...)
-	if err != nil {
+	if q.who, err = q.b.rooms.People(q.ctx, ids...); err != nil {
 		return q.failed(err)
 	}
-	q.who = who
 	slices.SortFunc(ms, func(a, b match.Match) int { return a.Number - b.Number })
 	var out []Text
 	for _, m := range ms {
@@ -603,7 +590,7 @@ func games(q *question) outbox.Post {
 		case match.Ended:
 			state = say("games.ended", ended(m.Result))
 		case match.Going:
-			if state, err = q.waitsFor(m, who); err != nil {
+			if state, err = q.waitsFor(m); err != nil {
 				return q.failed(err)
 			}
 		}
@@ -614,7 +601,7 @@ func games(q *question) outbox.Post {
 			state = say("games.where", state, m.Where.Link(say("games.here")))
 		}
 		out = append(out, say("games.line", strconv.Itoa(m.Number), title, fmt.Sprintf("%d×%d", m.Setup.W, m.Setup.H),
-			q.seatOf(m, rules.Black, who), q.seatOf(m, rules.White, who), state))
+			seatOf(m, m.Black), seatOf(m, m.White), state))
 	}
 	return q.answer(out...)
 }

@@ -73,10 +73,6 @@ func Fill(s string, f Format) string {
 	return text.Fill(s, f)
 }
 
-// Named returns a text of the bot without the ids of the people it mentions; see
-// [text.Named].
-func Named(s string) string { return text.Named(s) }
-
 // A Mention is a command that a text tells people to use; see [text.Mention].
 type Mention = text.Mention
 

@@ -94,7 +94,9 @@ func (b *Bot) ofGame(ctx context.Context, o outbox.Pending, p *outbox.Post, m ma
 		if pos.Begins() && !o.Private {
 			p.Opening = string(first)
 		}
-		p.File, err = b.ended(ctx, m, pos, o.Seq)
+		if p.File, err = b.ended(ctx, m, pos, o.Seq); p.File != nil {
+			p.Stored.Question = Request{Command: "sgf"}.question(m)
+		}
 	case match.Remove:
 		if p.Replaces = string(last); last == "" {
 			err = outbox.ErrStale

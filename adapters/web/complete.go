@@ -61,44 +61,53 @@ func complete(ctx context.Context, service bot.Service, req bot.Request, text st
 	c := commands[i].In(req.Lang)
 	word := rest[strings.LastIndexByte(rest, ' ')+1:]
 	before := text[:len(text)-len(word)]
-	out := completion{Replace: word}
-
-	// Parse finds the option that the word belongs to.
-	_, args, err := bot.Parse(before)
-	if err != nil {
-		return completion{}
-	}
 	prefix, named := word, ""
 	if key, value, ok := strings.Cut(word, ":"); ok {
 		named, prefix = key+":", value
 	}
-	const mark = "\u2060"
-	_, with, err := bot.Parse(before + named + mark)
-	at := -1
-	if err == nil {
-		at = slices.IndexFunc(c.Options, func(o bot.Option) bool { return strings.HasSuffix(with[o.Name], mark) })
+	var err error
+	req.Command = c.Name
+	if _, req.Args, err = bot.Parse(before); err != nil {
+		return completion{}
 	}
-	if at >= 0 {
-		o := c.Options[at]
-		out.Hint = o.Name + ": " + o.Summary
-		out.Replace = prefix
-		req.Command, req.Args = c.Name, args
-		if o.Name == "at" && word == "" && args[o.Name] == "" {
+	out := completion{Replace: word}
+	if o := optionAt(c, before+named); o != nil {
+		out.Hint, out.Replace = o.Name+": "+o.Summary, prefix
+		again := req.Args[o.Name] != ""
+		switch {
+		case o.Name == "at" && word == "" && !again:
 			return out // empty points are too many to list
-		}
-		if o.Type != bot.PointOption || word != "" || args[o.Name] == "" { // of a stone there is mostly one
-			out.Choices = valuesLike(ctx, service, req, o, prefix)
+		case o.Type == bot.PointOption && word == "" && again: // of a stone there is mostly one
+		default:
+			out.Choices = valuesLike(ctx, service, req, *o, prefix)
 		}
 	}
 	if named == "" && (word != "" || len(out.Choices) == 0) {
-		for _, o := range c.Options {
-			if _, given := args[o.Name]; !given && strings.HasPrefix(o.Name, strings.ToLower(word)) {
-				out.Choices = append(out.Choices, choice{o.Name + ":", o.Summary})
-			}
+		out.Choices = append(out.Choices, optionsLike(c, req.Args, word)...)
+	}
+	out.Choices = out.Choices[:min(len(out.Choices), maxChoices)]
+	return out
+}
+
+// optionAt returns the option of a command to which the next word after before belongs;
+// nil: it belongs to none.
+func optionAt(c bot.Command, before string) *bot.Option {
+	const word = "\u2060"
+	_, args, err := bot.Parse(before + word)
+	for i, o := range c.Options {
+		if err == nil && strings.HasSuffix(args[o.Name], word) {
+			return &c.Options[i]
 		}
 	}
-	if len(out.Choices) > maxChoices {
-		out.Choices = out.Choices[:maxChoices]
+	return nil
+}
+
+// optionsLike returns the options that begin like prefix and are not given yet.
+func optionsLike(c bot.Command, given map[string]string, prefix string) (out []choice) {
+	for _, o := range c.Options {
+		if _, has := given[o.Name]; !has && strings.HasPrefix(o.Name, strings.ToLower(prefix)) {
+			out = append(out, choice{o.Name + ":", o.Summary})
+		}
 	}
 	return out
 }

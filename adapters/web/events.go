@@ -130,23 +130,9 @@ func (s *server) collect(ctx context.Context) error {
 		if err != nil || len(ms) == 0 {
 			return err
 		}
-		wanted := s.privateRooms()
-		var entries []entry
-		for _, m := range ms {
-			private := m.Room != channel
-			if private && !wanted[m.Room] {
-				continue
-			}
-			data, err := s.frame(ctx, m)
-			if err != nil {
-				return err
-			}
-			// Each private message by itself: the seat may have changed hands between two.
-			if n := len(entries); n > 0 && !private && entries[n-1].room == channel {
-				entries[n-1].data = append(entries[n-1].data, data...)
-				continue
-			}
-			entries = append(entries, entry{m.Room, m.N, slices.Clone(data)})
+		entries, err := s.entries(ctx, ms)
+		if err != nil {
+			return err
 		}
 		s.mu.Lock()
 		s.published = ms[len(ms)-1].N
@@ -160,6 +146,33 @@ func (s *server) collect(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// entries makes messages ready for the backlog, of the private ones those for somebody
+// with an open page.
+func (s *server) entries(ctx context.Context, ms []outbox.Message) (entries []entry, err error) {
+	who, err := s.people(ctx, ms)
+	if err != nil {
+		return nil, err
+	}
+	wanted := s.privateRooms()
+	for _, m := range ms {
+		private := m.Room != channel
+		if private && !wanted[m.Room] {
+			continue
+		}
+		data, err := s.frame(ctx, m, who)
+		if err != nil {
+			return nil, err
+		}
+		// Each private message by itself: the seat may have changed hands between two.
+		if n := len(entries); n > 0 && !private && entries[n-1].room == channel {
+			entries[n-1].data = append(entries[n-1].data, data...)
+			continue
+		}
+		entries = append(entries, entry{m.Room, m.N, slices.Clone(data)})
+	}
+	return entries, nil
 }
 
 // trim drops the oldest entries of a backlog that is too long. The caller holds s.mu.
@@ -227,14 +240,11 @@ func (s *server) privateRooms() map[string]bool {
 }
 
 // frame returns a message as an event of a stream. The caller does not change it.
-func (s *server) frame(ctx context.Context, m outbox.Message) ([]byte, error) {
+func (s *server) frame(ctx context.Context, m outbox.Message, who people) ([]byte, error) {
 	if data, ok := s.frames.Get(m.N); ok {
 		return data, nil
 	}
-	shown, err := s.show(ctx, m)
-	if err != nil {
-		return nil, err
-	}
+	shown := s.show(ctx, m, who)
 	text, err := json.Marshal(shown)
 	if err != nil {
 		return nil, err
@@ -348,12 +358,15 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	who, _ := userOf(r.FormValue("seat"))
 	at, resumed := readPlace(r)
 	st := &stream{who: who, browser: browserOf(r), address: addressOf(r), wake: make(chan struct{}, 1)}
+	failed := func(what string, err error) {
+		if r.Context().Err() == nil { // else the page was closed
+			s.log.Error(what, "error", err)
+		}
+	}
 	upTo, ok, err := s.open(r.Context(), st)
 	switch {
 	case err != nil:
-		if r.Context().Err() == nil { // else the page was closed
-			s.log.Error("opening a stream failed", "error", err)
-		}
+		failed("opening a stream failed", err)
 		http.Error(w, "Something went wrong here.", http.StatusServiceUnavailable)
 		return
 	case !ok:
@@ -382,9 +395,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	missed, reset, err := s.missed(r.Context(), st, at, resumed, upTo)
 	if err != nil {
-		if r.Context().Err() == nil { // else the page was closed
-			s.log.Error("reading the transcript failed", "error", err)
-		}
+		failed("reading the transcript failed", err)
 		return
 	}
 	if reset {
@@ -394,7 +405,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	hello.Seat = s.otherSeat(who, st.browser)
 	spoken, err := json.Marshal(hello)
 	if err != nil {
-		s.log.Error("the words of the page cannot be sent", "error", err)
+		failed("the words of the page cannot be sent", err)
 		return
 	}
 	if send(append(missed, fmt.Appendf(nil, "event: ready\ndata: %s\n\n", spoken))...) != nil {
@@ -506,11 +517,15 @@ func (s *server) missed(ctx context.Context, st *stream, at place, resumed bool,
 		all = append(all, mine...)
 		slices.SortFunc(all, func(a, b outbox.Message) int { return cmp.Compare(a.N, b.N) })
 	}
+	who, err := s.people(ctx, all)
+	if err != nil {
+		return nil, false, err
+	}
 	for _, m := range all {
 		if m.N > upTo { // it comes with the backlog
 			break
 		}
-		data, err := s.frame(ctx, m)
+		data, err := s.frame(ctx, m, who)
 		if err != nil {
 			return nil, false, err
 		}

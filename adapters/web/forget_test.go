@@ -120,7 +120,13 @@ func TestForgottenInTheRoom(t *testing.T) {
 				t.Errorf("others read of her: %+v", m)
 			}
 		}
-		seen := fmt.Sprint(lines)
+		var seen string
+		for _, m := range lines {
+			if m.From == "" && strings.Contains(fmt.Sprint(m), "yxqa") {
+				t.Errorf("the bot still names her: %+v", m)
+			}
+			seen += fmt.Sprintln(m)
+		}
 		if traces.MatchString(seen) {
 			t.Errorf("others read her words: %s", seen)
 		}
@@ -129,10 +135,11 @@ func TestForgottenInTheRoom(t *testing.T) {
 				t.Errorf("%q is gone", stays)
 			}
 		}
-		for _, address := range []string{record, export} {
-			if resp, _ := do(t, "GET", url+address, ""); resp.StatusCode != http.StatusNotFound {
-				t.Errorf("%s: %s", address, resp.Status)
-			}
+		if resp, _ := do(t, "GET", url+export, ""); resp.StatusCode != http.StatusNotFound {
+			t.Errorf("her export: %s", resp.Status)
+		}
+		if resp, body := do(t, "GET", url+record, ""); resp.StatusCode != http.StatusOK || !strings.Contains(body, "somebody") || traces.MatchString(body) {
+			t.Errorf("the record of a game: %s %s", resp.Status, body)
 		}
 		left := kept()
 		for _, at := range traces.FindAllIndex(left, -1) {

@@ -490,23 +490,20 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	if req.Typed != nil {
 		s.grow(outbox.Message{Text: line.Text})
 	}
-	answered := outbox.Message{Key: req.ID + ":answer", Room: channel, At: s.cfg.Now(), Text: bot.Named(got.Text), Controls: got.Controls, File: got.File}
+	answered := s.line(got)
 	if req.Forgets() {
 		s.forget()
 	}
-	picture, _ := got.Picture()
-	switch {
-	case picture != nil:
+	if picture, _ := got.Picture(); picture != nil {
 		s.answers.Add(answered.Key, extras{newDrawing(picture), got.File, got.Private, sub.browser})
-	case got.File != nil && got.Private:
-		s.answers.Add(answered.Key, extras{nil, got.File, true, sub.browser})
+	} else if got.File != nil {
+		s.answers.Add(answered.Key, extras{nil, got.File, got.Private, sub.browser})
 	}
 	var a answer
 	switch {
 	case got.Private:
-		answered.Room = privateRoom(who)
-		var m message
-		m, err = s.show(ctx, answered)
+		answered.Room, answered.Texts, answered.Text = privateRoom(who), nil, got.Text
+		m := s.show(ctx, answered, nil)
 		a = answer{Private: true, Message: &m}
 	case line.Text != "" && !all.Logged:
 		err = sayLine()

@@ -103,12 +103,19 @@ type file struct {
 	URL  string `json:"url"`
 }
 
-// show makes a message ready for the page, with the names that people have now.
-func (s *server) show(ctx context.Context, m outbox.Message) (message, error) {
-	who, err := s.cfg.Log.People(ctx, m.People())
-	if err != nil {
-		return message{}, err
+// People are the users whom messages name, without those who have been forgotten.
+type people map[match.PersonID]outbox.User
+
+func (s *server) people(ctx context.Context, ms []outbox.Message) (people, error) {
+	var ids []match.PersonID
+	for _, m := range ms {
+		ids = append(ids, m.People()...)
 	}
+	return s.cfg.Log.People(ctx, ids)
+}
+
+// show makes a message ready for the page.
+func (s *server) show(ctx context.Context, m outbox.Message, who people) message {
 	out := message{
 		N: m.N, Key: m.Key, At: m.At, From: m.From, To: m.To, Text: bot.Line(m, who), Removed: m.Removed, Private: m.Room != channel, Game: string(m.Game),
 	}
@@ -153,22 +160,25 @@ func (s *server) show(ctx context.Context, m outbox.Message) (message, error) {
 				out.Lines = linesOf(b.scene)
 			}
 		}
-		out.Next = b.scene.Next
-		for _, p := range []struct {
-			render.Player
-			color string
-		}{{b.scene.Black, "black"}, {b.scene.White, "white"}} {
-			name := strings.ToLower(p.Name) // by which a seat is known, and it may have the other stones
-			out.Players = append(out.Players, name)
-			if p.Due {
-				out.Due, out.Color = append(out.Due, name), p.color
-			}
-		}
-		if len(out.Due) > 1 {
-			out.Color = ""
+		out.standing(b.scene)
+	}
+	return out
+}
+
+// standing says who plays, and who is next.
+func (m *message) standing(s render.Scene) {
+	m.Next = s.Next
+	colors := []string{"black", "white"}
+	for i, p := range []render.Player{s.Black, s.White} {
+		name := strings.ToLower(p.Name) // by which a seat is known, and it may have the other stones
+		m.Players = append(m.Players, name)
+		if p.Due {
+			m.Due, m.Color = append(m.Due, name), colors[i]
 		}
 	}
-	return out, nil
+	if len(m.Due) > 1 {
+		m.Color = ""
+	}
 }
 
 // pick says how the page asks for the option that a control asks for.

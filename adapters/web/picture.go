@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"hash/maphash"
+	"maps"
 	"mime"
 	"net/http"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -132,22 +134,11 @@ func (s *server) draw(w http.ResponseWriter, r *http.Request, b *drawing) {
 // answerFile sends the file that came with a message: one of the transcript, or
 // an answer that only one person saw.
 func (s *server) answerFile(w http.ResponseWriter, r *http.Request) {
-	key := r.PathValue("key")
-	a, _ := s.answers.Get(key)
-	f := a.file
-	switch {
-	case f != nil && !a.mayRead(r):
-		f = nil
-	case f == nil:
-		m, err := s.cfg.Log.Message(r.Context(), key)
-		if err != nil && !errors.Is(err, bot.ErrNotFound) {
-			s.log.Error("reading the transcript failed", "error", err)
-			http.Error(w, "The file cannot be read.", http.StatusInternalServerError)
-			return
-		}
-		if ok, err := s.mayRead(r.Context(), m, browserOf(r)); ok && err == nil {
-			f = m.File
-		}
+	f, err := s.file(r)
+	if err != nil {
+		s.log.Error("reading a file of the transcript failed", "error", err)
+		http.Error(w, "The file cannot be read.", http.StatusInternalServerError)
+		return
 	}
 	if f == nil || f.Name != r.PathValue("file") {
 		http.NotFound(w, r)
@@ -156,6 +147,45 @@ func (s *server) answerFile(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", f.Type)
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
 	serve(w, r, `"`+tagOf(f.Data)+`"`, f.Data)
+}
+
+// file returns the file that came with a message, or nil if there is none that the browser
+// may read. A question that has a file as its answer is asked again.
+func (s *server) file(r *http.Request) (*outbox.File, error) {
+	key := r.PathValue("key")
+	if a, _ := s.answers.Get(key); a.file != nil && a.mayRead(r) {
+		return a.file, nil
+	}
+	m, err := s.cfg.Log.Message(r.Context(), key)
+	if errors.Is(err, bot.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if ok, err := s.mayRead(r.Context(), m, browserOf(r)); !ok || err != nil {
+		return nil, err
+	}
+	if m.Question == nil {
+		return m.File, nil
+	}
+	req := request(onlooker)
+	req.ID, req.Command, req.Args, req.Shows = platform+":"+key, m.Question.Command, map[string]string{}, true
+	maps.Copy(req.Args, m.Question.Args)
+	if m.Question.Game != "" {
+		req.Args["game"] = strconv.Itoa(m.Number)
+	}
+	var again bot.Answer
+	err = s.work(r.Context(), req.Command, func() error {
+		again, err = s.service.Ask(r.Context(), req)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	f := again.Own().File
+	s.answers.Add(key, extras{nil, f, m.Room != channel, browserOf(r)})
+	return f, nil
 }
 
 // serve sends data, or says that the browser has it already.

@@ -215,8 +215,14 @@ func (r *Room) line(p outbox.Post) outbox.Message {
 	}
 	m := outbox.Message{Key: p.ID, Room: channel, At: r.cfg.Now(), Texts: p.Stored.Texts, Lang: p.Lang, Number: p.Number, Game: p.Game, Seq: p.Seq,
 		Kind: p.Kind, Removed: p.Kind == match.Remove, Notify: p.Stored.Notify, Controls: p.Controls, File: p.File}
-	if m.Texts == nil { // no post of the bot itself
+	if m.Texts == nil { // no words of the bot itself
 		m.Text = p.Text
+	}
+	if p.File != nil && p.Stored.Question != nil {
+		m.File, m.Question = &outbox.File{Name: p.File.Name, Type: p.File.Type}, p.Stored.Question
+	}
+	if p.Kind == match.Answer {
+		m.Kind = ""
 	}
 	if p.Replaces != "" {
 		m.Kind += " " + p.Replaces
@@ -254,11 +260,7 @@ func (r *Room) say(ctx context.Context, m outbox.Message) (outbox.Message, error
 
 // grow counts a message that is about to be added to a transcript.
 func (r *Room) grow(m outbox.Message) {
-	n := 300 + len(m.Text) // with its key, times, texts and controls
-	if m.File != nil {
-		n += len(m.File.Data) * 4 / 3
-	}
-	r.grown.Add(int64(n))
+	r.grown.Add(int64(500 + len(m.Text))) // with its key, times, texts and controls
 }
 
 func (r *Room) wakePublisher() {

@@ -78,12 +78,13 @@ func transcript(t testing.TB, st bot.RoomLog) []outbox.Message {
 func shown(t testing.TB, st Store) (lines []message) {
 	t.Helper()
 	s := &server{Room: newRoom(st), service: fakeService{}}
-	for _, m := range transcript(t, st) {
-		line, err := s.show(t.Context(), m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, line)
+	ms := transcript(t, st)
+	who, err := s.people(t.Context(), ms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range ms {
+		lines = append(lines, s.show(t.Context(), m, who))
 	}
 	return lines
 }
@@ -125,7 +126,7 @@ func (d fakeService) Ask(ctx context.Context, r bot.Request) (a bot.Answer, err 
 		return a, nil
 	}
 	p, err := d.ask(ctx, r)
-	if p.Kind, p.Asker = match.Answer, r.Who; !p.Empty() {
+	if p.ID, p.Kind, p.Asker = r.ID+":answer", match.Answer, r.Who; !p.Empty() {
 		a.Posts = []outbox.Post{p}
 	}
 	return a, err

@@ -92,7 +92,8 @@ type Message struct {
 	Removed  bool
 	Notify   []match.PersonID // who is mentioned
 	Controls []match.Control  // the buttons below it
-	File     *File            // a file with it, or nil
+	File     *File            // a file with it, or nil: its name and type alone if
+	Question *match.Question  // the answer to this one has it
 	// Of lines that an earlier release stored, with names in Text: who typed it, and who is
 	// mentioned.
 	From string

@@ -229,17 +229,18 @@ type storedExtra struct {
 	Notify   []match.PersonID `json:"notify,omitempty"`
 	Controls []storedControl  `json:"controls,omitempty"`
 	File     *storedFile      `json:"file,omitempty"`
+	Question *storedQuestion  `json:"question,omitempty"` // which the file answers
 }
 
 type storedFile struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
-	Data []byte `json:"data"` // in base64
+	Data []byte `json:"data,omitempty"` // in base64
 }
 
 // encodeExtra encodes the content of a message besides what was typed; "" if there is none.
 func encodeExtra(m outbox.Message) (string, error) {
-	text, err := encode(storedExtra{m.To, m.Texts, m.Lang, m.Number, m.Notify, storedControls(m.Controls), (*storedFile)(m.File)})
+	text, err := encode(storedExtra{m.To, m.Texts, m.Lang, m.Number, m.Notify, storedControls(m.Controls), (*storedFile)(m.File), (*storedQuestion)(m.Question)})
 	return strings.TrimSuffix(text, "{}"), err
 }
 
@@ -253,7 +254,7 @@ func decodeExtra(text string, m *outbox.Message) error {
 		return err
 	}
 	m.To, m.Texts, m.Lang, m.Number, m.Notify = s.To, s.Texts, s.Lang, s.Number, s.Notify
-	m.Controls, m.File = controls(s.Controls), (*outbox.File)(s.File)
+	m.Controls, m.File, m.Question = controls(s.Controls), (*outbox.File)(s.File), (*match.Question)(s.Question)
 	return nil
 }
 

@@ -25,7 +25,7 @@ const theirLines = `
 	OR instr(extra, '{"k":"remark","a":[{"p":"' || $1 || '"}') > 0
 	OR $1 = $2 AND instr(extra, '{"to":') = 1 AND EXISTS (
 		SELECT 1 FROM json_each(NULLIF(extra, ''), '$.to') AS name WHERE name.value IN (SELECT value FROM json_each($6)))
-	OR person = '' AND sender = '' AND NULLIF(extra, '') ->> '$.file.name' IN (` + recordsOf + `)`
+	OR NULLIF(extra, '') ->> '$.file.data' <> '' AND extra ->> '$.file.name' IN (` + recordsOf + `)`
 
 // formerNames lists the names in lines of earlier releases.
 const formerNames = `SELECT sender FROM message WHERE person = '' AND sender <> ''

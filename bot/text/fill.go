@@ -113,14 +113,6 @@ func Fill(text string, f Format) string {
 	}
 }
 
-// Named returns a worded text with the names of the people it mentions, "@Ada", instead
-// of their ids, for texts that are stored.
-func Named(text string) string {
-	return calls.ReplaceAllString(text, "@$1")
-}
-
-var calls = regexp.MustCompile(markBegin + markPerson + "[^" + markBegin + markWords + "]*" + markWords + "([^" + markEnd + "]*)" + markEnd)
-
 // fill writes one part; what says which kind it is.
 func (f Format) fill(what, words string) string {
 	kind, rest := "", what

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"strings"
 	"testing"
 	"time"
 )
@@ -63,14 +62,10 @@ func TestCalls(t *testing.T) {
 	}{
 		{said, Format{}, "Game 3 · @Ada to play · due Wed"},
 		{said, f, "<chat u7 Ada> to play · due in a second"},
-		{Named(said), f, "@Ada to play · due in a second"},
 	} {
 		if got := Fill(x.text, x.f); got != x.want {
 			t.Errorf("%q, want %q", got, x.want)
 		}
-	}
-	if kept := Named(said); strings.Contains(kept, "u7") {
-		t.Errorf("%q tells who it is", kept)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 func bookmarks(d *fixture) {
@@ -74,7 +75,7 @@ func messages(d *fixture) {
 	none, err := d.Last(d.ctx())
 	d.must(err)
 	d.same("the newest of none", none, int64(0))
-	full := outbox.Message{Key: "k", Room: "local", At: d.now, From: "Ada", Text: "/place D4 \u202e<b>", Game: "g1", Seq: 3, Kind: match.Show, Removed: true}
+	full := outbox.Message{Key: "k", Room: "local", At: d.now, By: "p1", From: "Ada", Text: "/place D4 \u202e<b>", Game: "g1", Seq: 3, Kind: match.Show, Removed: true}
 	kept, err := d.Append(d.ctx(), full)
 	d.must(err)
 	full.N = 1
@@ -137,11 +138,13 @@ func messagesOfSteps(d *fixture) {
 
 func messageExtra(d *fixture) {
 	full := outbox.Message{Key: "web:1:answer", Room: "hall", At: d.now, Text: "Game 3 is over", To: []string{"Ada", "<b> ½ \u2068א\u2069"},
+		Texts: []bot.Text{text.Say("called", text.Somebody("p1")), text.Say("of.game", text.ThisGame, 7)}, Lang: "ja", Number: 3, Notify: []match.PersonID{"p1"},
+		Question: &match.Question{Command: "sgf", Args: map[string]string{"game": "3"}},
 		Controls: []match.Control{
 			{Label: "Rematch", Command: "rematch", Args: map[string]string{"game": "3", "seq": "12"}},
 			{Label: "Place", Command: "place", Ask: "at"}},
 		File: &outbox.File{Name: "game 3 ½.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[\x00\xff])")}}
-	empty := outbox.Message{Key: "k", Room: "hall", At: d.now, File: &outbox.File{Name: "empty", Type: "text/plain", Data: []byte{}}}
+	empty := outbox.Message{Key: "k", Room: "hall", At: d.now, File: &outbox.File{Name: "empty", Type: "text/plain"}}
 	for i, m := range []*outbox.Message{&full, &empty} {
 		kept, err := d.Append(d.ctx(), *m)
 		d.must(err)
