@@ -25,18 +25,20 @@ func (c rgb) alpha(a float64) color.Color {
 	return color.NRGBA{c.r, c.g, c.b, uint8(float64(a*255) + 0.5)}
 }
 
-// A canvas is a picture being drawn, one byte a pixel.
+// A canvas is a picture being drawn, one byte a pixel. It has the form in which
+// a PNG wants it: before each row stands a 0, which means "no filter".
 type canvas struct {
 	w, h    int
 	pix     []uint8
 	palette *palette
 }
 
-func newCanvas(w, h int) *canvas { return &canvas{w: w, h: h, pix: make([]uint8, w*h)} }
+func newCanvas(w, h int) *canvas { return &canvas{w: w, h: h, pix: make([]uint8, (w+1)*h)} }
 
 // span returns the pixels from x0 to x1 of a row.
 func (c *canvas) span(y, x0, x1 int) []uint8 {
-	return c.pix[y*c.w+x0 : y*c.w+x1]
+	start := y*(c.w+1) + 1
+	return c.pix[start+x0 : start+x1]
 }
 
 // bounds returns the whole of the canvas.
@@ -138,7 +140,7 @@ func (p *palette) sprite(img image.Image, cx, cy int) *sprite {
 func (c *canvas) stamp(x, y int, s *sprite) {
 	for i := range s.runs {
 		r := &s.runs[i]
-		row := c.pix[(y+r.y)*c.w+x+r.x:]
+		row := c.pix[(y+r.y)*(c.w+1)+1+x+r.x:]
 		copy(row, r.solid)
 		c.blend(row[:len(r.thin)], r.thin)
 	}

@@ -175,7 +175,7 @@ func (t Chart) Draw(w io.Writer, o Options) error {
 		row[x] = k.palette.of(k.theme.panel)
 	}
 	c.paint(&background{sizeKey: k.sizeKey, wood: row, plain: row}, l.ops, c.bounds())
-	return encode(w, c)
+	return encode(w, c, k.bits, nil)
 }
 
 // Bounds returns the width and height of the picture in pixels.

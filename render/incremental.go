@@ -18,6 +18,7 @@ type series struct {
 	canvas     canvas
 	sprites    *sprites
 	now, old   displayList
+	packed     []byte
 	tiles      []bool // where the two lists differ; all false outside draw
 	parts      []image.Rectangle
 }
@@ -29,7 +30,15 @@ func (c *series) png(w io.Writer, s *Scene, o Options) error {
 	if err := c.draw(s, o); err != nil {
 		return err
 	}
-	return encode(w, &c.canvas)
+	if c.sprites.bits == 4 {
+		if c.packed == nil {
+			c.parts = append(c.parts[:0], c.canvas.bounds())
+		}
+		for _, part := range c.parts {
+			c.packed = pack(c.packed, &c.canvas, part)
+		}
+	}
+	return encode(w, &c.canvas, c.sprites.bits, c.packed)
 }
 
 // A seriesKey tells series apart: a game may be drawn in several themes and sizes
@@ -77,7 +86,7 @@ func (c *series) draw(s *Scene, o Options) error {
 		if c.sprites == nil || c.sprites.sizeKey != k.sizeKey {
 			c.canvas = *newCanvas(k.pixels())
 		}
-		c.sprites, c.canvas.palette = k, k.palette
+		c.sprites, c.canvas.palette, c.packed = k, k.palette, nil
 		c.parts = append(c.parts, c.canvas.bounds())
 		c.canvas.paint(k.background, c.now.ops, c.canvas.bounds())
 		return nil

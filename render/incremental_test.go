@@ -192,7 +192,7 @@ func TestSeriesMemory(t *testing.T) {
 		if err := c.png(&bytes.Buffer{}, &s, o); err != nil {
 			t.Fatal(err)
 		}
-		size := len(c.canvas.pix) + cap(c.tiles) + 48*(cap(c.now.ops)+cap(c.old.ops))
+		size := len(c.canvas.pix) + cap(c.packed) + cap(c.tiles) + 48*(cap(c.now.ops)+cap(c.old.ops))
 		if size > 4<<20 {
 			t.Errorf("%v: %d bytes", o, size)
 		}

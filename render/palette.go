@@ -1,40 +1,24 @@
 package render
 
-import (
-	"image/color"
-	"sync/atomic"
-)
-
 // maxColors is how many colours a picture has at most: with more it looks the
 // same and takes more bytes. An animation needs one besides, for "as it was".
 const maxColors = 192
 
 // A palette is the colours that pictures of a theme are made of. It comes from
 // the theme alone, so that the same scene has the same bytes whatever was drawn
-// before.
+// before. It is read-only.
 type palette struct {
 	colors [256]rgb
-	model  color.Palette // the same for package image, as many as there are
-	// nearest holds one more than the index for a colour of which six bits a
-	// channel are looked at; 0 if nobody has asked for it yet.
-	nearest [1 << 18]atomic.Uint32
+	n      int // how many there are
+	// nearest holds the index for a colour of which six bits a channel are
+	// looked at.
+	nearest [1 << 18]uint8
 	exact   map[rgb]uint8
 }
 
 // index returns the colour nearest to one.
 func (p *palette) index(r, g, b uint8) uint8 {
-	at := &p.nearest[int(r)>>2<<12|int(g)>>2<<6|int(b)>>2]
-	if v := at.Load(); v > 0 {
-		return uint8(v - 1)
-	}
-	return p.find(at, r, g, b)
-}
-
-// find looks the nearest colour up for those that share six bits a channel.
-func (p *palette) find(at *atomic.Uint32, r, g, b uint8) uint8 {
-	i, _ := closest(p.colors[:len(p.model)], rgb{r&^3 | 2, g&^3 | 2, b&^3 | 2})
-	at.Store(uint32(i) + 1)
-	return uint8(i)
+	return p.nearest[int(r)>>2<<12|int(g)>>2<<6|int(b)>>2]
 }
 
 // of returns the index for a colour that areas are painted with.
@@ -74,14 +58,12 @@ func newPalette(t *theme) *palette {
 }
 
 func paletteOf(colors, exact []rgb) *palette {
-	p := &palette{exact: map[rgb]uint8{}}
+	p := &palette{n: len(colors), exact: map[rgb]uint8{}}
 	copy(p.colors[:], colors)
-	for _, c := range colors {
-		p.model = append(p.model, color.RGBA{c.r, c.g, c.b, 255})
-	}
+	p.fillTable(colors)
 	for i := len(exact) - 1; i >= 0; i-- {
 		c := exact[i]
-		p.nearest[int(c.r)>>2<<12|int(c.g)>>2<<6|int(c.b)>>2].Store(uint32(i) + 1)
+		p.nearest[int(c.r)>>2<<12|int(c.g)>>2<<6|int(c.b)>>2] = uint8(i)
 		p.exact[c] = uint8(i)
 	}
 	return p
@@ -97,6 +79,48 @@ func closest(colors []rgb, c rgb) (int, int32) {
 		}
 	}
 	return at, best
+}
+
+// fillTable looks up every colour of six bits a channel. Of a cube of 4×4×4
+// such colours only those of the palette come into question that are no
+// farther from its near side than some colour is from its far side.
+func (p *palette) fillTable(colors []rgb) {
+	const cube = 16 // shades along a side
+	var near [256]int32
+	var some []rgb
+	var at []uint8
+	for r := 0; r < 256; r += cube {
+		for g := 0; g < 256; g += cube {
+			for b := 0; b < 256; b += cube {
+				reach := int32(1) << 30
+				for i, c := range colors {
+					var far int32
+					near[i] = 0
+					for ch, v := range [3]int32{int32(c.r) - int32(r), int32(c.g) - int32(g), int32(c.b) - int32(b)} {
+						weight := [3]int32{3, 4, 2}[ch]
+						to := max(v, cube-1-v)
+						far += weight * to * to
+						if out := max(-v, v-(cube-1)); out > 0 {
+							near[i] += weight * out * out
+						}
+					}
+					reach = min(reach, far)
+				}
+				some, at = some[:0], at[:0]
+				for i, c := range colors {
+					if near[i] <= reach {
+						some, at = append(some, c), append(at, uint8(i))
+					}
+				}
+				for x := range 64 {
+					// the middle of the colours that share six bits
+					c := rgb{uint8(r + x>>4<<2 | 2), uint8(g + x>>2&3<<2 | 2), uint8(b + x&3<<2 | 2)}
+					i, _ := closest(some, c)
+					p.nearest[int(c.r)>>2<<12|int(c.g)>>2<<6|int(c.b)>>2] = at[i]
+				}
+			}
+		}
+	}
 }
 
 // exact returns the colours of areas; where two share six bits a channel the

@@ -2,9 +2,11 @@ package render
 
 import (
 	"bytes"
+	adler "hash/adler32"
 	"image"
 	"image/color"
 	"image/png"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -326,12 +328,43 @@ func TestScenesThatCannotBe(t *testing.T) {
 func TestPalette(t *testing.T) {
 	for l, th := range looks {
 		p := newPalette(th)
-		if n := len(p.model); n > maxColors || th.few != nil && n > 16 {
-			t.Errorf("%v: %d colours", l, n)
+		if p.n > maxColors || th.few != nil && p.n > 16 {
+			t.Errorf("%v: %d colours", l, p.n)
 		}
 		for _, c := range []rgb{th.panel, th.text, th.mark, th.markOnBlack, th.due, th.footer, th.blackTile, th.whiteTile, th.gain, th.loss, th.pill, th.label, th.line, th.banner} {
 			if got := p.colors[p.index(c.r, c.g, c.b)]; !near(got, c, 1) {
 				t.Errorf("%v: %v is drawn as %v", l, c, got)
+			}
+		}
+	}
+}
+
+// The table of a palette gives what looking at every colour gives.
+func TestNearest(t *testing.T) {
+	p := newPalette(looks[look{"wood", "dark"}])
+	for i := 0; i < len(p.nearest); i += 7 {
+		c := rgb{uint8(i>>12<<2 | 2), uint8(i>>6<<2 | 2), uint8(i<<2 | 2)}
+		got := p.colors[p.nearest[i]]
+		want, d := closest(p.colors[:p.n], c)
+		if _, g := closest([]rgb{got}, c); g != d && p.exact[got] != p.nearest[i] {
+			t.Fatalf("%v is drawn as %v, want %v", c, got, p.colors[want])
+		}
+	}
+}
+
+func TestAdler32(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{0, 1, 7, 8, 9, 100, 5551, 5552, 5553, 70000} {
+		for _, fill := range []byte{0, 255, 1} {
+			p := make([]byte, n)
+			for i := range p {
+				p[i] = fill
+				if fill == 1 {
+					p[i] = byte(rnd.Uint32())
+				}
+			}
+			if got, want := adler32(p), adler.Checksum(p); got != want {
+				t.Errorf("%d bytes: %08x, want %08x", n, got, want)
 			}
 		}
 	}
@@ -344,9 +377,18 @@ func imageOf(s Scene, o Options) (*image.Paletted, error) {
 		return nil, err
 	}
 	defer buffers[p.sprites.sizeKey].Put(p)
-	img := image.NewPaletted(p.canvas.bounds(), p.sprites.palette.model)
+	img := image.NewPaletted(p.canvas.bounds(), p.sprites.palette.model())
 	for y := range p.canvas.h {
 		copy(img.Pix[y*img.Stride:], p.canvas.span(y, 0, p.canvas.w))
 	}
 	return img, nil
+}
+
+// model returns the colours as package image has them.
+func (p *palette) model() color.Palette {
+	out := make(color.Palette, p.n)
+	for i, c := range p.colors[:p.n] {
+		out[i] = color.RGBA{c.r, c.g, c.b, 255}
+	}
+	return out
 }

@@ -29,6 +29,7 @@ type background struct {
 	wood    []uint8 // every row of the board, with the panel beside it
 	plain   []uint8 // every row under the board
 	palette *palette
+	bits    int // of a pixel in a PNG, 8 or 4
 
 	tile   [3][2]*sprite // by colour, and whether it is their turn
 	tick   *sprite       // on the tile of a player who has accepted
@@ -145,7 +146,10 @@ func cellOf(quarter, w, h int) int {
 const black, white = 1, 2 // rules.Black and rules.White as an index
 
 func newBackground(t *theme, size sizeKey, p *palette) *background {
-	g := &background{sizeKey: size, layout: layouts[size.layout], theme: t, palette: p}
+	g := &background{sizeKey: size, layout: layouts[size.layout], theme: t, palette: p, bits: 8}
+	if p.n <= 16 {
+		g.bits = 4
+	}
 	// The grain is the same in every row: the compressor then needs to look no
 	// further than the row above.
 	g.wood, g.plain = make([]uint8, g.u(g.wide)), make([]uint8, g.u(g.wide))
@@ -154,7 +158,7 @@ func newBackground(t *theme, size sizeKey, p *palette) *background {
 		switch {
 		case x >= g.u(g.board.Max.X):
 			g.wood[x] = p.of(t.panel)
-		case t.few != nil: // a grain of two shades would be stripes
+		case g.bits == 4: // a grain of two shades would be stripes
 			g.wood[x] = p.of(t.wood[0])
 		default:
 			g.wood[x] = p.of(t.grain(float64(4*x) / float64(g.quarter)))
