@@ -395,45 +395,10 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	}
 	req := request(who)
 	req.ID, req.Moderator, req.Lang = platform+":"+sub.ID, sub.owner, sub.lang
-	if sub.Command != "" { // pressed, not typed
-		line.Text = ""
-		pressed := bot.Current(match.Control{Command: sub.Command, Args: sub.Args})
-		req.Command, req.Args = pressed.Command, pressed.Args
-		if _, ok := bot.FindCommand(req.Command); !ok {
-			return s.refusal(bot.Translated(lang(), wordNoCommand)), nil
-		}
-	} else {
-		var err error
-		req.Command, req.Args, err = bot.Parse(line.Text)
-		switch {
-		case errors.Is(err, bot.ErrNotACommand) && line.Text == "":
-			return s.refusal(bot.Translated(lang(), wordNothing)), nil
-		case errors.Is(err, bot.ErrNotACommand) && strings.HasPrefix(line.Text, "/"):
-			return s.refusal(bot.Translated(lang(), wordSlash)), nil
-		case err != nil && !errors.Is(err, bot.ErrNotACommand):
-			return s.refusal(bot.Explain(err, lang())), nil
-		}
-		diagram := diagramOption(req.Command)
-		length := utf8.RuneCountInString(sub.Text)
-		switch {
-		case length > maxText && diagram == "":
-			return s.refusal(bot.Translated(lang(), wordTooLong, strconv.Itoa(maxText))), nil
-		case length > maxText: // everybody reads what was made of it
-			line.Text = fmt.Sprintf("/%s … (%d)", req.Command, length)
-		case sub.File != nil && (diagram == "" || req.Args[diagram] != ""):
-			return s.refusal(bot.Translated(lang(), wordFileAlone)), nil
-		case sub.File != nil:
-			req.Args[diagram] = string(sub.File.Data)
-			line.Text += " (" + bot.CleanName(sub.File.Name) + ")"
-		}
+	if refused := sub.read(&req, &line, lang); refused != "" {
+		return s.refusal(refused), nil
 	}
-	why, err := s.admit(ctx, who, sub.browser, sub.client)
-	if why == nil && err == nil && who == onlooker && slices.Contains(seated, req.Command) {
-		why = problem{wordOnlooker}
-	}
-	if why == nil && err == nil {
-		why, err = s.affords(ctx, sub.client, req.Command, who.ID+" "+sub.ID)
-	}
+	why, err := s.permit(ctx, who, sub, req.Command)
 	switch {
 	case err != nil:
 		return answer{}, err
@@ -516,6 +481,55 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 		a.Lang = pageLanguage(lang())
 	}
 	return a, err
+}
+
+// read reads the command of a submission into req, none if it is talk or a turn without a
+// command, and sets the line that everybody reads. If that is impossible it says why.
+func (sub submission) read(req *bot.Request, line *match.Typed, lang func() string) (refused string) {
+	if sub.Command != "" { // pressed, not typed
+		line.Text = ""
+		pressed := bot.Current(match.Control{Command: sub.Command, Args: sub.Args})
+		req.Command, req.Args = pressed.Command, pressed.Args
+		if _, ok := bot.FindCommand(req.Command); !ok {
+			return bot.Translated(lang(), wordNoCommand)
+		}
+		return ""
+	}
+	var err error
+	req.Command, req.Args, err = bot.Parse(line.Text)
+	switch {
+	case errors.Is(err, bot.ErrNotACommand) && line.Text == "":
+		return bot.Translated(lang(), wordNothing)
+	case errors.Is(err, bot.ErrNotACommand) && strings.HasPrefix(line.Text, "/"):
+		return bot.Translated(lang(), wordSlash)
+	case err != nil && !errors.Is(err, bot.ErrNotACommand):
+		return bot.Explain(err, lang())
+	}
+	diagram := diagramOption(req.Command)
+	length := utf8.RuneCountInString(sub.Text)
+	switch {
+	case length > maxText && diagram == "":
+		return bot.Translated(lang(), wordTooLong, strconv.Itoa(maxText))
+	case length > maxText: // everybody reads what was made of it
+		line.Text = fmt.Sprintf("/%s … (%d)", req.Command, length)
+	case sub.File != nil && (diagram == "" || req.Args[diagram] != ""):
+		return bot.Translated(lang(), wordFileAlone)
+	case sub.File != nil:
+		req.Args[diagram] = string(sub.File.Data)
+		line.Text += " (" + bot.CleanName(sub.File.Name) + ")"
+	}
+	return ""
+}
+
+// permit lets somebody submit a command, or returns the problem.
+func (s *server) permit(ctx context.Context, who outbox.User, sub submission, command string) (problem, error) {
+	if why, err := s.admit(ctx, who, sub.browser, sub.client); why != nil || err != nil {
+		return why, err
+	}
+	if who == onlooker && slices.Contains(seated, command) {
+		return problem{wordOnlooker}, nil
+	}
+	return s.affords(ctx, sub.client, command, who.ID+" "+sub.ID)
 }
 
 // diagramOption returns the option of a command that takes a diagram or record; empty: it
