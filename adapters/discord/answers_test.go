@@ -181,3 +181,42 @@ func TestPrivateMessageIsReplacedLater(t *testing.T) {
 		}
 	})
 }
+
+// Refusals of messages that Discord does not take come later, as one reply, which is
+// deleted after a minute; after ten minutes they are dropped. The game goes on.
+func TestRepliesWait(t *testing.T) {
+	for name, x := range map[string]struct {
+		outage  time.Duration
+		replies int
+	}{"for a minute": {time.Minute, 1}, "for too long": {11 * time.Minute, 0}} {
+		t.Run(name, func(t *testing.T) {
+			inClub(t, func(t *testing.T, c *club) {
+				thread := c.begin(t)
+				end := c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: 5 * time.Second, Times: -1})
+				for _, at := range []string{"C3", "C3", "C4"} {
+					c.write(c.bob, thread, c.at(at))
+				}
+				c.passes(x.outage)
+				end()
+				replies := func() (list []*discordtest.Message) {
+					for _, m := range thread.Messages() {
+						if m.ReplyTo != "" && strings.Contains(m.Content, "not your turn") {
+							list = append(list, m)
+						}
+					}
+					return list
+				}
+				c.passes(40 * time.Second)
+				if got := replies(); len(got) != x.replies || x.replies == 1 && !strings.HasPrefix(got[0].Content, "3× ") {
+					t.Errorf("%d replies\n%s", len(got), c.d.Transcript())
+				}
+				c.passes(2 * time.Minute)
+				if got := replies(); len(got) > 0 {
+					t.Errorf("it stays: %q", got[0].Content)
+				}
+				c.write(c.alice, thread, c.at("C3"))
+				c.shows(thread, "Black C3")
+			})
+		})
+	}
+}

@@ -580,11 +580,7 @@ func (d *delivery) lookFor(ctx context.Context) (outbox.Receipt, error) {
 		if rest.Forbidden(err) || rest.Gone(err) { // without looking nothing could ever be sent
 			return "", nil
 		} else if err != nil {
-			var wait *rest.RateLimited
-			if errors.As(err, &wait) {
-				return "", outboxError(err, "")
-			}
-			return "", fmt.Errorf("%w: %w", outbox.ErrAmbiguous, err)
+			return "", outboxError(err, "")
 		}
 		for _, s := range page {
 			if s.Author.ID == a.self && d.mine(s) {
