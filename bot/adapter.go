@@ -97,7 +97,6 @@ type Request struct {
 	// Shows: the adapter shows Answer.Posts as Deliver would, and settles each, in order. Otherwise the bot stores and delivers all posts, and also the answer: that of a
 	// question as the question, which is asked when it is delivered.
 	Shows bool
-	Tells bool // the adapter shows the answer alone, as if it were all of Answer.Posts
 	// NotAfter is when there is no point in an answer any more; zero: a day later.
 	NotAfter time.Time
 	// Flat: the room has no threads, so the adapter can show all posts of a new game,
@@ -110,10 +109,11 @@ type Request struct {
 	// Answer.Logged reports whether it was stored.
 	Typed  *match.Typed
 	thread match.GameID // the game whose thread the request comes from
+	told   bool         // tests get the answer from Ask, and public posts delivered
 }
 
-// told reports whether the adapter shows the answer itself.
-func (r Request) told() bool { return r.Shows || r.Tells }
+// shown reports whether Ask returns the answer.
+func (r Request) shown() bool { return r.Shows || r.told }
 
 // moderates reports whether the person counts as a moderator to a command.
 func (r Request) moderates(command string) bool {

@@ -15,7 +15,6 @@ import (
 // leaves asks as an adapter that leaves the answer to the bot.
 func (k *talk) leaves(t *testing.T, r bot.Request) bot.Answer {
 	t.Helper()
-	r.Tells = false
 	a, err := k.bot.Ask(t.Context(), r)
 	must(t, err)
 	if len(a.Posts) > 0 {
@@ -27,7 +26,7 @@ func (k *talk) leaves(t *testing.T, r bot.Request) bot.Answer {
 // typed makes the request of a line.
 func (k *talk) typed(t *testing.T, who, line string) bot.Request {
 	t.Helper()
-	r, err := k.request(who, line)
+	r, err := k.line(who, line)
 	must(t, err)
 	r.Reply = "the way back"
 	return r

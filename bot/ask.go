@@ -51,7 +51,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if s.answer != nil && !r.told() { // its posts are stored, but an earlier release stored no answer
+	if s.answer != nil && !r.shown() { // its posts are stored, but an earlier release stored no answer
 		for _, o := range b.answering(r, s, *s.answer) {
 			err = b.keep(ctx, o.ID, o)
 		}
@@ -390,7 +390,7 @@ func (b *Bot) recent(o outbox.Pending) *situation {
 func (b *Bot) outcome(ctx context.Context, r Request, s localizer, stored match.Reply, own []outbox.Pending) (Answer, error) {
 	a := Answer{Public: !stored.Private, Logged: r.Typed != nil && !stored.Private}
 	p, err := b.reply(ctx, s, stored)
-	if err != nil || !r.told() {
+	if err != nil || !r.shown() {
 		return a, err
 	}
 	a.Posts = b.outbox.Give(ctx, own)
@@ -404,7 +404,7 @@ func (b *Bot) outcome(ctx context.Context, r Request, s localizer, stored match.
 // if the asker does not show it.
 func (b *Bot) give(ctx context.Context, r Request, s localizer, p outbox.Post) (Answer, error) {
 	a := Answer{Public: !p.Private}
-	if p = b.addressed(r, s, p); r.told() {
+	if p = b.addressed(r, s, p); r.shown() {
 		a.Posts = []outbox.Post{p}
 		return a, nil
 	}
@@ -441,7 +441,7 @@ const answerFor = 24 * time.Hour
 
 // answering returns the answer of a step as it is stored, unless the asker shows it.
 func (b *Bot) answering(r Request, s localizer, a match.Reply) []match.OutboxPost {
-	if r.told() || len(a.Texts)+len(a.Controls) == 0 {
+	if r.shown() || len(a.Texts)+len(a.Controls) == 0 {
 		return nil
 	}
 	return []match.OutboxPost{b.stored(r, s, match.OutboxPost{Texts: a.Texts, Controls: a.Controls, Private: a.Private, Refused: a.Refused})}

@@ -133,8 +133,15 @@ func (c *counting) Read(p []byte) (int, error) {
 }
 
 // request makes the request of a line that somebody typed: "ada", or "ada@hall"
-// in another channel than the club, or "ada@mail:hall" on another platform.
+// in another channel than the club, or "ada@mail:hall" on another platform. Ask returns
+// its answer.
 func (k *talk) request(who, text string) (bot.Request, error) {
+	r, err := k.line(who, text)
+	return bot.Told(r), err
+}
+
+// line makes such a request, of which the bot delivers the answer.
+func (k *talk) line(who, text string) (bot.Request, error) {
 	command, args, err := bot.Parse(text)
 	who, where, _ := strings.Cut(who, "@")
 	room := match.Room{Platform: "chat", Channel: cmp.Or(where, "club")}
@@ -145,7 +152,7 @@ func (k *talk) request(who, text string) (bot.Request, error) {
 	r := bot.Request{
 		ID: fmt.Sprintf("chat:%d", k.n), Who: person(who), Where: room, Server: k.server,
 		Command: command, Args: args, Moderator: strings.HasPrefix(who, "mod") || who == "owner", Manager: who == "owner",
-		Lang: k.speaks[who], RoomLang: k.speaks[""], Tells: true,
+		Lang: k.speaks[who], RoomLang: k.speaks[""],
 	}
 	if o := args["opponent"]; o != "" && o != "me" {
 		r.Users = map[string]outbox.User{"opponent": person(o)}

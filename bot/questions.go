@@ -43,7 +43,7 @@ type question struct {
 func (b *Bot) question(ctx context.Context, r Request, h handler, s localizer) (Answer, error) {
 	var p outbox.Post
 	var err error
-	if r.told() {
+	if r.shown() {
 		p, err = b.answer(ctx, r, h, s)
 	} else {
 		p, err = b.unanswered(ctx, r, h, s)

@@ -314,7 +314,7 @@ func (d *fakeService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error
 	if r.Shows && !again {
 		a.Posts = slices.Clone(d.posts)
 	}
-	if own := d.answer; !r.Shows && !r.Tells {
+	if own := d.answer; !r.Shows {
 		return a, d.deliver(ctx, r, own)
 	} else {
 		if own.ID, own.Kind, own.Where, own.Asker = r.ID+":answer", match.Answer, r.Where, r.Who; !own.Empty() {
