@@ -34,9 +34,40 @@
 // picture, when it delivers the post. A crash therefore loses nothing: what a request
 // changed is stored with its answer, and every stored post is shown.
 //
-// To follow this in the code, begin with [Bot.Ask] and read ask.go from top to bottom:
-// it ends with the commit. From there go to makeTurn in package match, which decides a placement,
-// and to word.go, which words posts.
+// # The path of a turn
+//
+// These functions lead from /place D4 in Discord to the picture:
+//
+//	adapters/discord/gateway  connection.dispatch  reads an event of the socket
+//	adapters/discord          Adapter.receive      takes an interaction, in the order of its channel
+//	                          Adapter.handle       asks, and has shown what comes back
+//	                          Adapter.requested    makes the request
+//	bot                       Bot.Ask              finds the command
+//	                          Bot.arrive           finds the person and the room
+//	                          Bot.change           decides, stores, and decides again after a conflict
+//	                          Bot.choose           finds the game
+//	                          Bot.prepare          loads what the decision depends on, and folds the log
+//	bot/match                 Decide               decides
+//	                          makeTurn             decides a placement
+//	rules                     Game.Play            plays it
+//	bot                       Bot.commit           has the step stored, and its posts shown
+//	bot/outbox                Outbox.Commit        puts the posts into their lanes
+//	bot/store                 Store.Commit         stores the step
+//	bot/outbox                Outbox.Give          has worded what the adapter shows itself
+//	bot                       Bot.worded           words a post
+//	                          Bot.draw             makes the scene of its picture
+//	adapters/discord          Adapter.showPosts    shows the posts, and settles each
+//	                          delivery.show        makes a message of a post
+//	render                    Scene.Draw           draws the picture
+//	adapters/discord          delivery.answer      answers the interaction with it
+//	bot/outbox                Outbox.Settle        stores that it was shown, and what follows
+//
+// On the other platforms the middle is the same. In Matrix Adapter.work takes an event
+// from its queue, Adapter.deal decrypts it, Adapter.said reads it, and Adapter.ask asks;
+// the outbox calls Adapter.Deliver, which shows a post by Adapter.post. In the local room
+// server.ask reads what the page sends, server.submit asks, and server.showPosts puts the
+// posts into the log, from which the pages get them. The terminal asks and shows in
+// Terminal.line.
 //
 // # Packages
 //
