@@ -20,9 +20,8 @@ func refusal(id string) match.OutboxPost {
 		Refused: true, Texts: []text.Message{text.Say("no" + id[1:])}, NotAfter: time.Now().Add(10 * time.Minute)}
 }
 
-// Answers have lanes of their own, and come to nobody's board in the way. Each row gives
-// the fates of a board and of answers, when which answers are stored, and what the chat
-// shows in the end.
+// Answers have lanes of their own and never delay a board. Each row gives the fates of a
+// board and of answers, when each answer is stored, and what the chat shows in the end.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct{ what, fates, answers, want string }{
 		{"each at once, beside the board", "", "0 a1, 10ms a2 by bob", "b1@0.3 a1+no1@0.25 a2+no2@0.26"},
@@ -78,6 +77,34 @@ func TestOnlyRefusalsMerge(t *testing.T) {
 			w.commit(fmt.Sprint("r", i), nothing, o)
 		}
 		if got, want := w.after(time.Minute), "a1+no1+no3+no5@0.25 a2+no2@0.5 a4+no4@0.75"; got != want {
+			t.Errorf("%s\nnot\n%s", got, want)
+		}
+	})
+}
+
+// A question does not wait for the burst behind a refusal to the same person, which goes with
+// it. A refusal alone waits.
+func TestQuestionsDoNotWaitForTheBurst(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.begin()
+		for i := range 7 {
+			b := board(fmt.Sprint("b", i), i+1)
+			b.Game = match.GameID(fmt.Sprint("g", i))
+			w.commit(b.ID, nothing, b)
+		}
+		time.Sleep(100 * time.Millisecond)
+		question := refusal("a2")
+		question.Refused, question.Question = false, &match.Question{Command: "score"}
+		w.commit("r1", nothing, refusal("a1"))
+		w.commit("r2", nothing, question)
+		w.commit("r3", nothing, refusal("a3 by bob"))
+		var answers []string
+		for _, m := range strings.Fields(w.after(time.Minute)) {
+			if m[0] == 'a' {
+				answers = append(answers, m)
+			}
+		}
+		if got, want := strings.Join(answers, " "), "a1+no1@0.35 a2+no2@0.6 a3+no3@4.05"; got != want {
 			t.Errorf("%s\nnot\n%s", got, want)
 		}
 	})

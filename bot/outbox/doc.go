@@ -24,12 +24,13 @@
 //
 // # Answers
 //
-// What answers a request is a post, too, for the person who asked. Its asker shows it and
-// stores nothing; or it is stored, because the asker does not show answers or has released
-// this one. Then it waits in a lane of that person and place. It comes in no board's way: if
-// it cannot be shown, it is dropped and nothing is parked, and it is dropped at its NotAfter.
-// Refusals that wait in a lane are one message. They wait while less than half of the burst
-// of the account is left, and boards come before them.
+// The answer to a request is a post, too, for the person who asked. Its asker shows it, and
+// nothing is stored; if the asker does not show answers, or could not show this one, the
+// answer is stored and waits in the lane of that person and place. It never delays a board:
+// if it cannot be shown, or not before its NotAfter, it is dropped, and nothing is parked.
+//
+// Refusals that wait in a lane are sent as one message. They wait while less than half of
+// the account's burst is left, unless a question waits in their lane, and boards go first.
 //
 // # The store is the truth
 //

@@ -164,7 +164,7 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 		}
 		account := b.queue.accounts.of(l.Platform)
 		from := account.held(now)
-		if in.posts[0].Refused { // boards first
+		if !slices.ContainsFunc(in.posts, func(q *pending) bool { return !q.Refused }) { // boards first
 			from = now.Add(account.decorationWait(now))
 		}
 		if in.from.After(from) {
