@@ -94,8 +94,9 @@ type Request struct {
 	Seats   *Seats // the persons in the seats of a local room; nil elsewhere
 	Under   string // receipt of the message whose thread the request comes from; may be empty
 	Reply   string // opaque route for the answer to this request; may be empty
-	// Shows: the adapter shows Answer.Posts as Deliver would, and settles each, in order. Otherwise the bot stores and delivers all posts, and also the answer: that of a
-	// question as the question, which is asked when it is delivered.
+	// Shows: the adapter shows Answer.Posts as Deliver would, and settles each, in order.
+	// Otherwise the bot stores and delivers all posts and the answer. It stores questions
+	// unanswered, and answers them when it delivers the answer.
 	Shows bool
 	// NotAfter is when there is no point in an answer any more; zero: a day later.
 	NotAfter time.Time
@@ -109,6 +110,7 @@ type Request struct {
 	// Answer.Logged reports whether it was stored.
 	Typed  *match.Typed
 	thread match.GameID // the game whose thread the request comes from
+	in     string       // that thread, as Where named it
 	told   bool         // tests get the answer from Ask, and public posts delivered
 }
 

@@ -131,20 +131,52 @@ func TestReleasedAnswer(t *testing.T) {
 			must(t, k.bot.Settle(t.Context(), p, "", nil, errors.New("the line is broken")))
 		}
 		got := k.answers(t)
-		if len(got) != 1 || got[0].Text != p.Text || got[0].Reply != "in doubt" || got[0].Refused != p.Refused || p.Text == "" {
+		if len(got) != 1 || got[0].Text != p.Text || got[0].Reply != "in doubt" || got[0].Refused || p.Text == "" {
 			t.Errorf("%s: %+v, not %+v", line, got, p)
 		}
 	}
 }
 
-// Who is forgotten gets no more answers than that they are.
+// Each released answer is shown by itself, even a refusal: somebody waits for just that one.
+func TestReleasedRefusalsDoNotMerge(t *testing.T) {
+	k := newTalk(t)
+	for range 2 {
+		r := k.typed(t, "ada", "/place C3")
+		r.Shows = true
+		a, err := k.bot.Ask(t.Context(), r)
+		must(t, err)
+		must(t, k.bot.Settle(t.Context(), a.Own(), "", nil, errors.New("the line is broken")))
+	}
+	if got := k.answers(t); len(got) != 2 || got[0].Text != got[1].Text {
+		t.Errorf("%+v", got)
+	}
+}
+
+// An answer comes in the thread of the request, whatever the receipt of the message above it
+// looks like.
+func TestAnswerInAThread(t *testing.T) {
+	k := newTalk(t)
+	k.say(t, "ada", "/new aga 5x5 color:black opponent:me")
+	for _, line := range []string{"/score", "/place Z9"} {
+		r := k.typed(t, "ada", line)
+		r.Where.Thread, r.Under = "thread", "1" // the receipt of the game's first message
+		k.leaves(t, r)
+		if got := k.answers(t); len(got) != 1 || got[0].Where.Thread != "thread" {
+			t.Errorf("%s: %+v", line, got)
+		}
+	}
+}
+
+// After /privacy delete a person gets the confirmation, in their language, and no earlier
+// answer.
 func TestForgottenAnswers(t *testing.T) {
 	k := newTalk(t)
+	k.say(t, "ada", "/settings language:de whose:mine")
 	k.leaves(t, k.typed(t, "ada", "/score share:yes"))
 	k.leaves(t, k.typed(t, "ada", "/help"))
 	k.leaves(t, k.typed(t, "ada", "/privacy delete confirm:yes"))
 	got := k.answers(t)
-	if len(got) != 1 || !strings.Contains(got[0].Text, "erased you") || got[0].Reply != "the way back" {
+	if len(got) != 1 || !strings.Contains(got[0].Text, "Ich habe dich gelöscht") || got[0].Reply != "the way back" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -67,6 +67,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 		if err := b.forget(ctx, r, s.by); err != nil {
 			return Answer{}, err
 		}
+		r.Lang = s.mine.Tag // which their settings no longer say
 		return b.give(ctx, r, s, s.tell(say("privacy.deleted")))
 	}
 	for range attempts {
@@ -112,7 +113,7 @@ func (b *Bot) inThread(ctx context.Context, r *Request) (err error) {
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
-	r.Where.Thread = ""
+	r.in, r.Where.Thread = r.Where.Thread, ""
 	return err
 }
 
@@ -450,7 +451,7 @@ func (b *Bot) answering(r Request, s localizer, a match.Reply) []match.OutboxPos
 // stored adds to an answer for whom it is, and where.
 func (b *Bot) stored(r Request, s localizer, o match.OutboxPost) match.OutboxPost {
 	o.ID, o.Kind, o.Where, o.For, o.Lang, o.Reply = r.ID+":answer", match.Answer, r.Where, s.by, r.Lang, r.Reply
-	o.Where.Thread = cmp.Or(r.Under, r.Where.Thread) // for its lane
+	o.Where.Thread = cmp.Or(r.in, r.Where.Thread, r.Under) // for its lane, also where Under alone tells threads apart
 	if o.NotAfter = r.NotAfter; o.NotAfter.IsZero() {
 		o.NotAfter = b.now().Add(answerFor)
 	}

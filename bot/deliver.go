@@ -9,10 +9,11 @@ import (
 
 // Settle stores what came of showing a post; see [Service].
 func (b *Bot) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes []outbox.Owes, err error) error {
-	answer := p.Kind == match.Answer // which is not stored
+	answer := p.Kind == match.Answer // which is not stored yet
 	switch {
 	case answer && err != nil:
 		p.Stored.Reply = p.Reply
+		p.Stored.Refused = false // its person waits for this answer, not for one merged with others
 		return b.keep(context.WithoutCancel(ctx), p.ID, p.Stored)
 	case answer:
 		return b.outbox.Owe(ctx, p.Where, owes...)

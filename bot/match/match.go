@@ -151,7 +151,7 @@ type OutboxPost struct {
 	For      PersonID // who asked; empty for other posts
 	Question *Question
 	Controls []Control
-	Refused  bool      // the request was not carried out: answers for the same person and place merge
+	Refused  bool      // the request was not carried out, and the answer may wait and merge with others for the same person and place
 	Lang     string    // BCP 47 tag of the language of the person's program; may be empty
 	NotAfter time.Time // then it is dropped
 }

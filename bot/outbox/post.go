@@ -44,7 +44,7 @@ type Post struct {
 	File     *File           // something to download that belongs to it, or nil
 	Controls []match.Control // instead of those of the post of its kind that was shown before
 	Menu     string          // Controls are too many for buttons: one is to be chosen from a menu with this label; empty: they are buttons
-	Refused  bool            // of an answer: the command was not carried out; unset if the request was asked before
+	Refused  bool            // of an answer: the command was not carried out; unset if the request was asked before or the asker released the answer
 	// Moderators: the command was not carried out because the person is no moderator.
 	Moderators bool
 	Reply      string // route of the request that made this post, while it lives
