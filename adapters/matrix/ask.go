@@ -50,7 +50,7 @@ func (a *Adapter) concerns(dev *device.Device, e *event.Event, commands []bot.Co
 		if m == nil {
 			return false
 		}
-		if m.NewContent != nil { // it may have been a command that is still to be dealt with
+		if m.NewContent != nil { // the first version may be a command that still waits
 			return replaced(e) != ""
 		}
 		_, ok := a.parse(dev, e, m, commands, direct, m.RelatesTo.GetThreadParent() != "" || m.RelatesTo.GetReplyTo() != "")
@@ -176,8 +176,7 @@ const (
 // dealFor is how long an event may hold up the others.
 const dealFor = 2 * time.Minute
 
-// A failure is an event, or something else by a key of its own, that could not be dealt with
-// and is tried again.
+// A failure counts how often an event, or something else with a key, failed in a row.
 type failure struct {
 	times int
 	since time.Time
@@ -235,8 +234,7 @@ func (a *Adapter) processEvent(ctx context.Context, dev *device.Device, r *row) 
 	return 0, nil
 }
 
-// setAside keeps an event that cannot be dealt with, for somebody to look at,
-// and goes on without it.
+// setAside gives up an event that cannot be handled, and keeps it for the operator.
 func (a *Adapter) setAside(ctx context.Context, r *row, err error) error {
 	a.log.Error("event processing failed, gave up", "event", r.event, "room", r.room, "tries", r.tries, "error", err)
 	if err := a.queue.settle(ctx, r, poison, ""); err != nil {
@@ -291,7 +289,7 @@ func (a *Adapter) works(e id.EventID) {
 	delete(a.failed, e)
 }
 
-// hasFailed reports whether an event may have been dealt with before, in part.
+// hasFailed reports whether an event may have been handled before, in part.
 func (a *Adapter) hasFailed(e id.EventID) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -331,63 +329,67 @@ func pauseAfter(err error, times int) time.Duration {
 func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, session string, err error) {
 	e := r.evt
 	if e.Type.Type == event.EventEncrypted.Type {
-		if dev.Crypto == nil {
-			return ignored, "", nil
-		}
-		e.Type = event.EventEncrypted
-		clear, err := dev.Crypto.Decrypt(ctx, e)
-		var missing e2ee.ErrNoKey
-		switch {
-		case errors.As(err, &missing) && idOf(missing.Session) == "":
-			return ignored, "", nil // nobody has such a session
-		case errors.As(err, &missing):
-			if r.tries <= aCrash { // not if that has panicked
-				if err := dev.Crypto.AskForKey(ctx, e); err != nil {
-					a.log.Warn("room key not requested", "room", r.room, "error", err)
-				}
-			}
-			return keyless, missing.Session.String(), nil
-		case errors.As(err, new(e2ee.ErrUnreadable)):
-			a.log.Warn("event cannot be decrypted, ignored", "event", r.event, "room", r.room, "error", err)
-			return ignored, "", nil
-		case err != nil:
-			return "", "", fmt.Errorf("decrypt: %w", err)
-		}
-		clear.RoomID, clear.ID, clear.Sender, clear.Timestamp, clear.StateKey = r.room, r.event, e.Sender, e.Timestamp, nil
-		e = clear
-		if e.Type.Type != event.EventMessage.Type && e.Type.Type != event.EventReaction.Type {
-			return ignored, "", nil // anybody can encrypt anything; state is never encrypted
+		if e, state, session, err = a.decrypt(ctx, dev, r); state != "" || err != nil {
+			return state, session, err
 		}
 	}
 	if asksToVerify(dev, e) {
 		a.askedToVerify(e)
 		return ignored, "", nil
 	}
+	state = ignored
 	switch e.Type.Type {
 	case gap.Type:
-		return ignored, "", a.fill(ctx, dev, r)
+		err = a.fill(ctx, dev, r)
 	case invitation.Type:
-		return accepted, "", a.join(ctx, dev, r)
+		state, err = accepted, a.join(ctx, dev, r)
 	case goneBack.Type:
-		return ignored, "", a.tellRestored(ctx, r)
+		err = a.tellRestored(ctx, r)
 	case writable.Type:
-		return ignored, "", a.opens(ctx, r.room)
+		err = a.opens(ctx, r.room)
 	case event.StateTombstone.Type:
-		return accepted, "", a.follow(ctx, dev, e)
+		state, err = accepted, a.follow(ctx, dev, e)
 	case inClear.Type:
 		state, err = a.saidInClear(ctx, dev, r, e)
-		return state, "", err
 	case event.EventReaction.Type:
 		state, err = a.reacted(ctx, dev, r, e)
-		return state, "", err
 	case event.EventMessage.Type:
 		state, err = a.said(ctx, dev, r, e)
-		return state, "", err
 	}
-	return ignored, "", nil
+	return state, "", err
 }
 
-// said deals with what somebody has said.
+// decrypt returns what an encrypted event holds, or the outcome if that cannot be handled now.
+func (a *Adapter) decrypt(ctx context.Context, dev *device.Device, r *row) (clear *event.Event, state, session string, err error) {
+	if dev.Crypto == nil {
+		return nil, ignored, "", nil
+	}
+	r.evt.Type = event.EventEncrypted
+	clear, err = dev.Crypto.Decrypt(ctx, r.evt)
+	var missing e2ee.ErrNoKey
+	switch {
+	case errors.As(err, &missing) && idOf(missing.Session) == "": // nobody has such a session
+		return nil, ignored, "", nil
+	case errors.As(err, &missing):
+		if r.tries <= aCrash { // not if that has panicked
+			if err := dev.Crypto.AskForKey(ctx, r.evt); err != nil {
+				a.log.Warn("room key not requested", "room", r.room, "error", err)
+			}
+		}
+		return nil, keyless, missing.Session.String(), nil
+	case errors.As(err, new(e2ee.ErrUnreadable)):
+		a.log.Warn("event cannot be decrypted, ignored", "event", r.event, "room", r.room, "error", err)
+		return nil, ignored, "", nil
+	case err != nil:
+		return nil, "", "", fmt.Errorf("decrypt: %w", err)
+	case clear.Type.Type != event.EventMessage.Type && clear.Type.Type != event.EventReaction.Type:
+		return nil, ignored, "", nil // anybody can encrypt anything; state is never encrypted
+	}
+	clear.RoomID, clear.ID, clear.Sender, clear.Timestamp, clear.StateKey = r.room, r.event, r.evt.Sender, r.evt.Timestamp, nil
+	return clear, "", "", nil
+}
+
+// said handles a message.
 func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event.Event) (state string, err error) {
 	service, commands := a.theService()
 	m := messageOf(e)
@@ -401,11 +403,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 	root, reply := m.RelatesTo.GetThreadParent(), m.RelatesTo.GetReplyTo()
 	before := m.RelatesTo.GetReplaceID()
 	if !a.hasFailed(r.event) { // which may have been done already
-		first := before
-		if first == "" {
-			first = r.event
-		}
-		if changed, err := a.queue.changed(ctx, r, first); err != nil || changed {
+		if changed, err := a.queue.changed(ctx, r, cmp.Or(before, r.event)); err != nil || changed {
 			return ignored, err
 		}
 	}
@@ -417,29 +415,8 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 			// An event that still waits for its key is not handled in its first version.
 			return ignored, a.queue.takeBack(ctx, []redaction{{before, e.Sender, false}})
 		}
-		target, err := a.event(ctx, dev, e.RoomID, before)
-		if err != nil && !refusedBy(err) {
-			return "", err
-		}
-		if err != nil || target.Sender != e.Sender || target.Unsigned.RedactedBecause != nil {
-			return ignored, nil // nobody can edit what others have said, or what is no longer there
-		}
-		root, reply = threadRoot(target), replyTo(target)
-		// An edit does not undo a command that succeeded. One that was refused is
-		// handled again.
-		was, err := a.queue.state(ctx, before)
-		if err != nil {
-			return "", err
-		}
-		done, err := a.queue.marked(ctx, "edited", before.String())
-		if err != nil {
-			return "", err
-		}
-		if was == accepted || done != "" && done != e.ID.String() {
-			return refused, a.tell(ctx, dev, r, e, root, text.Adapters(wordEdited))
-		}
-		if err := a.queue.takeBack(ctx, []redaction{{before, e.Sender, false}}); err != nil {
-			return "", err
+		if root, reply, state, err = a.edited(ctx, dev, r, e, before); state != "" || err != nil {
+			return state, err
 		}
 	}
 	p, ok := a.parse(dev, e, m, commands, direct, root != "" || reply != "")
@@ -490,8 +467,34 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 	return state, nil
 }
 
-// reacted deals with a reaction: it is pressing what the emoji stands for, in
-// the game in whose thread it was put, or whose root it is.
+// edited reports what may become of an edit of a message: the thread of the message and the
+// message to which it replies, or the outcome. An edit of a command that succeeded changes
+// nothing; one that was refused is asked again.
+func (a *Adapter) edited(ctx context.Context, dev *device.Device, r *row, e *event.Event, before id.EventID) (root, reply id.EventID, state string, err error) {
+	target, err := a.event(ctx, dev, e.RoomID, before)
+	if err != nil && !refusedBy(err) {
+		return "", "", "", err
+	}
+	if err != nil || target.Sender != e.Sender || target.Unsigned.RedactedBecause != nil {
+		return "", "", ignored, nil // nobody can edit what others have said, or what is no longer there
+	}
+	root, reply = threadRoot(target), replyTo(target)
+	was, err := a.queue.state(ctx, before)
+	if err != nil {
+		return "", "", "", err
+	}
+	done, err := a.queue.marked(ctx, "edited", before.String())
+	if err != nil {
+		return "", "", "", err
+	}
+	if was == accepted || done != "" && done != e.ID.String() {
+		return "", "", refused, a.tell(ctx, dev, r, e, root, text.Adapters(wordEdited))
+	}
+	return root, reply, "", a.queue.takeBack(ctx, []redaction{{before, e.Sender, false}})
+}
+
+// reacted handles a reaction: it is the command of its emoji, in the game in whose thread the
+// message is, or whose root it is.
 func (a *Adapter) reacted(ctx context.Context, dev *device.Device, r *row, e *event.Event) (state string, err error) {
 	to, command, ok := reaction(e)
 	if !ok {

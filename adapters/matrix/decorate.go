@@ -154,7 +154,7 @@ func (a *Adapter) reactions(ctx context.Context, where match.Room, on outbox.Rec
 	}
 	wanted := message.ReactionsOf(controls, sealed)
 	same := !slices.ContainsFunc(wanted, func(emoji string) bool { return there[emoji] == "" })
-	if same && len(there) == len(wanted) { // nothing is left to do
+	if same && len(there) == len(wanted) { // as wanted
 		service, _ := a.theService()
 		return nil, service.Owe(ctx, where, outbox.Owes{Kind: outbox.Reaction, Key: string(on), Done: true})
 	}

@@ -381,8 +381,8 @@ func (c *content) draw() error {
 	return nil
 }
 
-// build makes a message, and uploads what belongs to it. If the error is of the
-// upload, c holds what can be said without it.
+// build makes a message, and uploads its picture or file. If the upload fails, c holds what
+// can be shown without it.
 func (a *Adapter) build(ctx context.Context, dev *device.Device, at id.RoomID, c *content) (*event.MessageEventContent, error) {
 	if err := c.draw(); err != nil {
 		return nil, err

@@ -102,7 +102,6 @@ type Adapter struct {
 	queue         *queue
 	asks          *intake.Queue
 	rooms         map[id.RoomID]*room     // as on disk
-	origins       map[id.RoomID]bool      // rooms of which it is settled whether they came of others
 	ctx           context.Context         // of requests; ends a while after the context of Run
 	joins         map[string]*joinAttempt // under way, by room
 	failed        map[id.EventID]failure
@@ -119,6 +118,7 @@ type Adapter struct {
 	restored    restored
 	personLimit *intake.Limit // how often a person may ask
 	roomLimit   *intake.Limit // how often all in a room may; nil: as often as they like
+	origins     sync.Map      // rooms of which it is known whether they replace others
 	making      turns         // of making a room for somebody
 	fresh       sync.Map      // by id: rooms that the bot has made, see [fresh]
 	invites     inviteLimiter // how often the bot joins
@@ -151,7 +151,7 @@ func New(cfg Config) (*Adapter, error) {
 		cfg.Now = time.Now
 	}
 	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name),
-		rooms: map[id.RoomID]*room{}, failed: map[id.EventID]failure{}, verifications: map[id.UserID]verification{}, joins: map[string]*joinAttempt{}, origins: map[id.RoomID]bool{},
+		rooms: map[id.RoomID]*room{}, failed: map[id.EventID]failure{}, verifications: map[id.UserID]verification{}, joins: map[string]*joinAttempt{},
 		personLimit: intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1),
 		pace:        pace{tokens: rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)},
 		uploads:     uploads{known: lru.New[string, message.Picture](uploadsKnown), lines: map[string]*upload{}},

@@ -410,9 +410,7 @@ func (a *Adapter) showGames(ctx context.Context, at id.RoomID) error {
 // origin finds out, before the first event of a room is handled, whether the room is the
 // successor of one that the bot knows: the tombstone there may be handled later.
 func (a *Adapter) origin(ctx context.Context, dev *device.Device, at id.RoomID) error {
-	a.mu.Lock()
-	known := a.origins[at]
-	a.mu.Unlock()
+	_, known := a.origins.Load(at)
 	switch {
 	case known:
 		return nil
@@ -420,9 +418,7 @@ func (a *Adapter) origin(ctx context.Context, dev *device.Device, at id.RoomID) 
 		if err := a.showGames(ctx, at); err != nil {
 			return err
 		}
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.origins[at] = true
+		a.origins.Store(at, true)
 		return nil
 	}
 	from, err := a.predecessor(ctx, dev, at)
@@ -443,9 +439,7 @@ func (a *Adapter) origin(ctx context.Context, dev *device.Device, at id.RoomID) 
 			return a.showGames(ctx, at)
 		}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.origins[at] = true
+	a.origins.Store(at, true)
 	return nil
 }
 

@@ -20,7 +20,7 @@ import (
 // tellEvery is how often the service gets the rooms in which the bot is.
 const tellEvery = time.Hour
 
-// failedFor is how long a failure counts. Nothing is tried for so long.
+// failedFor is how long a failure counts, which is longer than anything is tried.
 const failedFor = 24 * time.Hour
 
 // tidy does low-priority work while the bot is logged in.
