@@ -357,9 +357,9 @@ type content struct {
 // contentOf returns the picture of a post, or its file if it has none.
 func contentOf(p outbox.Post) (c content) {
 	c.picture, c.name = p.Picture()
-	c.Number, c.Lang, c.Chart, c.line = p.Number, p.Lang, p.Chart != nil, lineOf(p)
-	if p.Game != "" {
-		c.name = boardName(p.Number, p.Seq)
+	c.Lang, c.Chart, c.line = p.Lang, p.Chart != nil, lineOf(p)
+	if p.Game != "" { // the words of an answer name its game
+		c.Number, c.name = p.Number, boardName(p.Number, p.Seq)
 	}
 	if c.picture == nil && p.File != nil {
 		c.file, c.line = p.File, c.line+" file"

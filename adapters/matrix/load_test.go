@@ -150,7 +150,7 @@ func TestAnswersComeAfterBoards(t *testing.T) {
 			}
 		}
 		t.Logf("the board came after %v, the answer after %v", shown.Sub(asked), answered.Sub(asked))
-		if shown.IsZero() || !shown.Before(answered) || answered.Sub(asked) > 2*time.Minute {
+		if shown.IsZero() || !shown.Before(answered) || answered.Sub(asked) > 5*time.Minute {
 			t.Error("not in turn")
 		}
 	})
