@@ -29,8 +29,6 @@ func TestAnswers(t *testing.T) {
 		{"those that wait for the same person are one message", "", "0 a1, 100ms a2, 150ms a3, 160ms a4 by bob",
 			"b1@0.3 a1+no1@0.25 a4+no4@0.41 a2+no2+no3@0.5"},
 		{"after a hold the board comes first", "b1: held", "1s a1, 5s a2, 6s a3 by bob, 7s a4, 8s b2", "b2@20.6 a1+no1+no2+no4@20.85 a3+no3@21.1"},
-		{"while half of the burst is spent they wait", "", "0 a1, 400ms b2, 800ms b3, 1200ms b4, 1201ms b5, 1600ms b6, 1700ms a2",
-			"b1@0.3 b2@0.7 b3@1.1 b4@1.5 b5@1.8 b6@2.1 a1+no1@0.25 a2+no2@2.05"},
 		{"what may have been sent is looked for, and shown no second time with more", "a1: sent and unclear", "0 a1, 100ms a2, 2s a3",
 			"b1@0.3 a1+no1@0.25 a2+no2+no3@5.75"},
 		{"one that failed takes the others with it", "a1: fails", "0 a1, 2s a2", "b1@0.3 a1+no1@5.5 a2+no2@5.75"},
@@ -66,6 +64,21 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// Refusals wait until half of the burst is left; a board does not.
+func TestRefusalsLeaveTheBurst(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.begin()
+		for range 8 { // of 10; the chat gives 5 a second
+			w.process.out.queue.accounts.of("chat").spend(time.Now())
+		}
+		w.commit("refusal", nothing, refusal("a1"))
+		w.commit("notice", nothing, notice("n1", 1))
+		if got, want := w.after(time.Minute), "n1@0.3 a1+no1@1.25"; got != want {
+			t.Errorf("%s\nnot\n%s", got, want)
+		}
+	})
+}
+
 // A question, and an answer with buttons, are shown by themselves.
 func TestOnlyRefusalsMerge(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -75,8 +88,9 @@ func TestOnlyRefusalsMerge(t *testing.T) {
 		choice.Controls = []match.Control{{Label: "game", Command: "score"}}
 		for i, o := range []match.OutboxPost{refusal("a1"), question, refusal("a3"), choice, refusal("a5")} {
 			w.commit(fmt.Sprint("r", i), nothing, o)
+			time.Sleep(10 * time.Millisecond) // while a1 is shown
 		}
-		if got, want := w.after(time.Minute), "a1+no1+no3+no5@0.25 a2+no2@0.5 a4+no4@0.75"; got != want {
+		if got, want := w.after(time.Minute), "a1+no1@0.25 a2+no2@0.5 a3+no3+no5@0.75 a4+no4@1"; got != want {
 			t.Errorf("%s\nnot\n%s", got, want)
 		}
 	})
