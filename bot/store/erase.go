@@ -23,8 +23,9 @@ const (
 		SELECT game || '-t' || (seq - (SELECT COUNT(*) FROM event c WHERE c.game = event.game AND c.seq < event.seq AND c.body LIKE 'credit %')) || '-before'
 		FROM event WHERE actor = $1 AND ` + noTurn + ` AND body LIKE 'comment%'`
 	// Within a text a quotation mark is written otherwise.
-	answersTo = `SELECT request FROM inbox WHERE answer LIKE '{"by":"' || $1 || '"%'`
-	saidBy    = "SELECT id FROM post WHERE state <> 'waiting' AND body <> '{}' AND id IN (" + noticesBy + ")"
+	answersTo   = `SELECT request FROM inbox WHERE answer LIKE '{"by":"' || $1 || '"%'`
+	dropAnswers = "DELETE FROM post WHERE state = 'waiting' AND person = $1"
+	saidBy      = "SELECT id FROM post WHERE state <> 'waiting' AND body <> '{}' AND id IN (" + noticesBy + ")"
 	// Only the players make turns.
 	playedBy = "SELECT id FROM game WHERE opener = $1 UNION SELECT id FROM game WHERE black = $1 UNION SELECT id FROM game WHERE white = $1"
 	// Package bot names the record of a game by its number.
@@ -87,7 +88,7 @@ func (s *Store) Forget(ctx context.Context, f bot.Forgetting) (err error) {
 		if _, err := tx.ExecContext(ctx, "UPDATE person SET name = '' WHERE id = $1", f.Person); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM post WHERE person = $1", f.Person); err != nil {
+		if _, err := tx.ExecContext(ctx, dropAnswers, f.Person); err != nil {
 			return err
 		}
 		// What was to be done before stays: the person may have lost their seat since. If not,

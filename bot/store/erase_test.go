@@ -26,6 +26,9 @@ func TestPrivacyReadsNoWholeTable(t *testing.T) {
 			t.Errorf("prune %s:\n%s", sw.table, plan)
 		}
 	}
+	if plan := explain(t, s, dropAnswers, "p1"); !strings.Contains(plan, "post_waiting") {
+		t.Errorf("answers:\n%s", plan)
+	}
 	query, args := matchesQuery(bot.Query{Player: "p1", Limit: 100})
 	if plan := explain(t, s, query, args...); strings.Contains(plan, "SCAN") {
 		t.Errorf("games:\n%s", plan)

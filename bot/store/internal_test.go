@@ -522,3 +522,18 @@ const deletedGames = `
 		('o', 1, 1, 'a', 'open', ''), ('p', 1, 1, 'a', 'open', ''), ('p', 2, 1, 'm', 'delete', ''),
 		('c', 1, 1, 'a', 'cancel', ''), ('c', 2, 1, 'a', 'ask B delete', ''),
 		('d', 1, 1, 'a', 'cancel', ''), ('d', 2, 1, 'a', 'ask B delete', ''), ('d', 3, 1, 'b', 'delete', '');`
+
+// Of an answer that was dropped only that is kept, and nobody can have it tried again.
+func TestDroppedAnswers(t *testing.T) {
+	ctx := t.Context()
+	s := memory(t)
+	answer := match.OutboxPost{ID: "r:answer", Kind: match.Answer, Where: match.Room{Platform: "chat", Channel: "club"}, For: "p1", Reply: "route",
+		Question: &match.Question{Command: "show", Args: map[string]string{"diagram": "canary"}}}
+	must(t, s.Commit(ctx, &match.Step{Request: "r", At: time.UnixMilli(1700000000000), Posts: []match.OutboxPost{answer}}))
+	must(t, s.Change(ctx, answer, outbox.Refused, "too late"))
+	left, err := values[string](ctx, s.read, "SELECT state || ' ' || why || ' ' || body FROM post")
+	wants(t, "posts", []string{"refused too late {}"}, left, err)
+	if err := s.Retry(ctx, answer.ID); !errors.Is(err, bot.ErrNotFound) {
+		t.Errorf("the error of another try is %v", err)
+	}
+}

@@ -15,9 +15,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// Of posts that were shown or superseded the store keeps only that fact: their words
-// follow from the game, and with their routes somebody could write in the bot's name. Of
-// the others it keeps the words. The index of waiting posts names their state.
+// Of posts that were shown or superseded, and of answers that were dropped, the store keeps
+// only that fact: the words of boards follow from the game, and with routes somebody could
+// write in the bot's name. Of the others it keeps the words. The index of waiting posts names their state.
 //
 // Tried is set while a post may have been sent, and due is when it is sent again after an
 // attempt that has failed.
@@ -86,6 +86,9 @@ func (s *Store) Change(ctx context.Context, o match.OutboxPost, is outbox.State,
 		if err == nil && is != outbox.Waiting {
 			_, err = leave(ctx, tx, is, why, "id = $3", o.ID)
 		}
+		if err == nil && is == outbox.Refused && o.For != "" { // nobody tries an answer again
+			_, err = tx.ExecContext(ctx, "UPDATE post SET body = '{}' WHERE id = $1 AND state = 'refused'", o.ID)
+		}
 		return err
 	})
 }
@@ -105,9 +108,9 @@ func supersede(ctx context.Context, tx *sql.Tx, o match.OutboxPost) error {
 
 // Settle stores that a post was shown, with changes of decorations, the line of a room's
 // log, if there is one, whose N is then the receipt, and that the next post is tried, if
-// there is one. Settling twice has no further
-// effect: the first receipt stays. A post that was parked meanwhile counts as shown, and
-// its room is no longer parked.
+// there is one. Settling twice has no further effect: the first receipt stays. A post that
+// was parked meanwhile counts as shown, and its room is no longer parked. An answer does not
+// change whether its room is parked.
 func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line *outbox.Message, c outbox.Decorations, next *match.OutboxPost) (err error) {
 	defer annotate(&err, "settle post %s", post)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -132,7 +135,7 @@ func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line 
 		var parked bool
 		err := tx.QueryRowContext(ctx, `
 			UPDATE post SET state = 'settled', receipt = $1, body = '{}', why = '' WHERE id = $2 AND state <> 'settled'
-			RETURNING platform, channel, thread, game, EXISTS (
+			RETURNING platform, channel, thread, game, person = '' AND EXISTS (
 				SELECT 1 FROM room_parked r WHERE r.platform = post.platform AND r.channel = post.channel)`,
 			r, post).Scan(&where.Platform, &where.Channel, &where.Thread, &game, &parked)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -157,9 +160,8 @@ func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line 
 func parkedGame(game match.GameID) string { return "game " + string(game) }
 
 // Park pauses the pending posts of a room that cannot be reached, but not answers. It
-// returns their ids
-// and reports whether it is the first time, or the first since a post was shown there.
-// Without a thread it parks the whole channel, or the posts of one game there.
+// returns their ids and reports whether it is the first time, or the first since a post was
+// shown there. Without a thread it parks the whole channel, or the posts of one game there.
 func (s *Store) Park(ctx context.Context, where match.Room, game match.GameID, why string) (parked []string, first bool, err error) {
 	defer annotate(&err, "park posts")
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {

@@ -27,14 +27,15 @@ type sweep struct {
 	removes    []string      // statements that delete a useless row with what belongs to it; nil: the row alone
 }
 
-// Strangers are people about whom nothing is stored but who they are. Only players make
-// turns, so the index event_actor is enough to find events.
+// Strangers are people about whom nothing is stored but who they are, and for whom no answer
+// waits. Only players make turns, so the index event_actor is enough to find events.
 const strangers = `
 	NOT EXISTS (SELECT 1 FROM preference WHERE person = person.id)
 	AND NOT EXISTS (SELECT 1 FROM game WHERE opener = person.id)
 	AND NOT EXISTS (SELECT 1 FROM game WHERE black = person.id)
 	AND NOT EXISTS (SELECT 1 FROM game WHERE white = person.id)
 	AND NOT EXISTS (SELECT 1 FROM game WHERE invited = person.id AND invited <> '')
+	AND NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND post.platform = person.platform AND post.person = person.id)
 	AND NOT EXISTS (SELECT 1 FROM event WHERE actor = person.id AND ` + noTurn + `)`
 
 // sweeps lists all sweeps of Prune. Games and their events are never pruned, unless

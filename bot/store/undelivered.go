@@ -20,7 +20,7 @@ type UndeliveredPost struct {
 }
 
 // Undelivered returns the posts that were given up or parked, by room and in their
-// order. db comes from [Look], so another process may be using the database.
+// order, but no answers. db comes from [Look], so another process may be using the database.
 func Undelivered(ctx context.Context, db *sql.DB) (_ []UndeliveredPost, err error) {
 	defer annotate(&err, "look for posts that were not shown")
 	var tables int
@@ -38,8 +38,8 @@ func Undelivered(ctx context.Context, db *sql.DB) (_ []UndeliveredPost, err erro
 // ErrOvertaken means that something newer of the game has been shown since.
 var ErrOvertaken = errors.New("a newer post of its game has been shown since")
 
-// Retry makes a post due again that was given up, at once and as if for the first time.
-// It returns ErrNotFound if there is no such post, and ErrOvertaken if a newer one was
+// Retry makes a post due again that was given up, at once and as if for the first time;
+// but not an answer, whose words are gone. It returns ErrNotFound if there is no such post, and ErrOvertaken if a newer one was
 // shown in its room: people would take an old board for the newest.
 func (s *Store) Retry(ctx context.Context, post string) (err error) {
 	defer annotate(&err, "try post %s again", post)
@@ -48,7 +48,7 @@ func (s *Store) Retry(ctx context.Context, post string) (err error) {
 		err := tx.QueryRowContext(ctx, `
 			SELECT (SELECT COUNT(*) FROM post newer WHERE newer.state = 'settled' AND newer.platform = post.platform
 				AND newer.channel = post.channel AND newer.game = post.game AND newer.n > post.n)
-			FROM post WHERE id = $1 AND state = 'refused'`, post).Scan(&newer)
+			FROM post WHERE id = $1 AND state = 'refused' AND kind <> 'answer'`, post).Scan(&newer)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return fmt.Errorf("%w among undelivered posts", bot.ErrNotFound)

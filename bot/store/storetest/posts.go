@@ -128,12 +128,15 @@ func answers(d *fixture) {
 	}
 	m := d.open("g1", garden)
 	d.play(m, post("board", match.Show, m))
-	first, other, second := give(answer("a1", ada)), give(answer("b1", bob)), give(answer("a2", ada))
+	outside := answer("b1", bob)
+	outside.Where.Thread = ""
+	first, other, second := give(answer("a1", ada)), give(outside), give(answer("a2", ada))
 	d.same("tried", []bool{first.Tried, other.Tried, second.Tried}, []bool{true, true, false})
 	d.same("as stored", d.waits()[:3], []match.OutboxPost{first, other, second})
 	d.park(garden, "")
 	d.same("after the room is parked", d.waiting(), []string{"a1", "b1", "a2"})
 	d.settle("a1", "b1")
+	d.parks(garden, "", false) // that an answer was shown says nothing about boards
 	if _, err := d.GameUnder(d.ctx(), garden.Platform, "a1"); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("the answer is a message of a game: %v", err)
 	}

@@ -200,7 +200,7 @@ func prunedPeople(d *fixture) {
 		return p
 	}
 	opener, black, white, invited, speaker, chooser := meet("opener"), meet("black"), meet("white"), meet("invited"), meet("speaker"), meet("chooser")
-	holder, stranger := meet("holder"), meet("stranger")
+	holder, asker, stranger := meet("holder"), meet("asker"), meet("stranger")
 	m := d.open("g", garden, func(m *match.Match) { m.Opener, m.Black, m.White, m.Invited = opener, black, white, invited })
 	step := d.turn(m)
 	step.Events[0].By, step.Events[0].Body = speaker, match.ParseBody("comment 1 Nice")
@@ -208,11 +208,17 @@ func prunedPeople(d *fixture) {
 	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Prefs: &match.Preferences{Person: chooser, Lang: "de"}}))
 	_, err := d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:holder", Secret: "s"}, "")
 	d.must(err)
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, By: asker, Posts: []match.OutboxPost{{ID: "answer", Kind: match.Answer, Where: garden, For: asker}}}))
 	d.prune()
-	known, err := d.People(d.ctx(), []match.PersonID{opener, black, white, invited, speaker, chooser, holder, stranger})
+	known, err := d.People(d.ctx(), []match.PersonID{opener, black, white, invited, speaker, chooser, holder, asker, stranger})
 	d.must(err)
 	delete(known, stranger)
-	d.same("who is known", 7, len(known))
+	d.same("who is known", 8, len(known))
+	d.settle("answer")
+	d.prune()
+	known, err = d.People(d.ctx(), []match.PersonID{asker})
+	d.must(err)
+	d.same("who is known once the answer was shown", 0, len(known))
 	if again := meet("stranger"); again == stranger {
 		d.Error("the stranger was not forgotten")
 	}
