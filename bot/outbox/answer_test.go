@@ -101,24 +101,29 @@ func TestOnlyRefusalsMerge(t *testing.T) {
 func TestQuestionsDoNotWaitForTheBurst(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.begin()
-		for i := range 7 {
-			b := board(fmt.Sprint("b", i), i+1)
-			b.Game = match.GameID(fmt.Sprint("g", i))
-			w.commit(b.ID, nothing, b)
+		for range 8 {
+			w.process.out.queue.accounts.of("chat").spend(time.Now())
 		}
-		time.Sleep(100 * time.Millisecond)
 		question := refusal("a2")
 		question.Refused, question.Question = false, &match.Question{Command: "score"}
 		w.commit("r1", nothing, refusal("a1"))
 		w.commit("r2", nothing, question)
 		w.commit("r3", nothing, refusal("a3 by bob"))
-		var answers []string
-		for _, m := range strings.Fields(w.after(time.Minute)) {
-			if m[0] == 'a' {
-				answers = append(answers, m)
-			}
+		if got, want := w.after(time.Minute), "a1+no1@0.25 a2+no2@0.5 a3+no3@1.45"; got != want {
+			t.Errorf("%s\nnot\n%s", got, want)
 		}
-		if got, want := strings.Join(answers, " "), "a1+no1@0.35 a2+no2@0.6 a3+no3@4.05"; got != want {
+	})
+}
+
+// An answer whose file is too large is shown without it.
+func TestFileThatIsTooLarge(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.fates = map[string][]string{"a1": {"too large"}}
+		w.begin()
+		question := refusal("a1")
+		question.Question = &match.Question{Command: "replay"}
+		w.commit("r", nothing, question)
+		if got, want := w.after(time.Minute), "a1+no1@0.5"; got != want {
 			t.Errorf("%s\nnot\n%s", got, want)
 		}
 	})

@@ -40,8 +40,8 @@ func (b *Outbox) deliver(ctx context.Context, platforms []Platform, p *pending) 
 		err = Guarded(func() (err error) {
 			platform := named(platforms, o.Where.Platform)
 			receipt, owes, err = platform.Deliver(ctx, post)
-			if errors.Is(err, ErrTooLarge) && post.Scene != nil {
-				post.Scene = nil // the words say it too
+			if errors.Is(err, ErrTooLarge) && (post.Scene != nil || post.Chart != nil || post.File != nil) {
+				post.Scene, post.Chart, post.File = nil, nil, nil // the words say what they can
 				receipt, owes, err = platform.Deliver(ctx, post)
 			}
 			return err
@@ -132,7 +132,7 @@ func (b *Outbox) delivered(ctx context.Context, p *pending, at time.Time, receip
 			b.park(ctx, p, err)
 		}
 	case errors.Is(err, ErrTooLarge):
-		log.Error("post too large even without its picture, dropped", "error", err)
+		log.Error("post too large even without its picture and file, dropped", "error", err)
 		settle()
 	case p.Attempt+1 >= maxTries && (errors.Is(err, ErrRefused) || errors.As(err, &panicked)):
 		log.Error("post not delivered, gave up", "attempt", p.Attempt+1, "error", err, "stack", panicked.Stack)

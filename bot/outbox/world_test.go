@@ -135,6 +135,9 @@ func (p *process) word(_ context.Context, o Pending) (Post, error) {
 	if o.Kind == match.Show {
 		post.Scene = &render.Scene{}
 	}
+	if o.Question != nil {
+		post.File = &File{Name: "game-1.gif"}
+	}
 	for _, text := range o.Texts {
 		post.Text += "+" + text.Key
 	}
