@@ -79,6 +79,17 @@ func TestRefusalsLeaveTheBurst(t *testing.T) {
 	})
 }
 
+// Where the burst is always spent they wait for half a minute.
+func TestRefusalsWaitNotForEver(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.begin()
+		w.commit("refusal", func() { w.process.out.queue.accounts.of("chat").limit(0.001, 1) }, refusal("a1"))
+		if got, want := w.after(2*time.Minute), "a1+no1@30.25"; got != want {
+			t.Errorf("%s\nnot\n%s", got, want)
+		}
+	})
+}
+
 // A question, and an answer with buttons, are shown by themselves.
 func TestOnlyRefusalsMerge(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -168,6 +168,13 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 // decorateDue does the decorations that are due, one after another, and returns how
 // many there were.
 func (b *Outbox) decorateDue(ctx context.Context, platforms []Platform) (n int) {

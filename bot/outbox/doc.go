@@ -30,7 +30,8 @@
 // if it cannot be shown, or not before its NotAfter, it is dropped, and nothing is parked.
 //
 // Refusals that wait in a lane are sent as one message. They wait while less than half of
-// the account's burst is left, unless a question waits in their lane, and boards go first.
+// the account's burst is left, but for no more than half a minute, unless a question waits in
+// their lane, and boards go first.
 //
 // # The store is the truth
 //

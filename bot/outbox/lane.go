@@ -29,6 +29,7 @@ type pending struct {
 	asked  time.Time     // since when its asker shows it; zero: it does not
 	wanted chan struct{} // its asker waits for it; nil: it does not
 	with   []*pending    // what is shown together with it
+	since  time.Time     // when it came into its lane
 }
 
 // idle reports whether nobody is showing the post.
@@ -58,6 +59,7 @@ func (b *Outbox) find(o match.OutboxPost) *pending {
 // put adds a post to its lane.
 func (b *Outbox) put(p *pending) {
 	in := b.lane(p.Lane())
+	p.since = b.Now()
 	at, _ := slices.BinarySearchFunc(in.posts, p, func(x, y *pending) int { return cmp.Compare(x.N, y.N) })
 	in.posts, in.last = slices.Insert(in.posts, at, p), max(in.last, p.N)
 	in.supersede()
@@ -163,12 +165,9 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 			in.from = latest
 		}
 		account := b.queue.accounts.of(l.Platform)
-		from := account.held(now)
-		if !slices.ContainsFunc(in.posts, func(q *pending) bool { return !q.Refused }) { // boards first
-			from = now.Add(account.decorationWait(now))
-		}
-		if in.from.After(from) {
-			from = in.from
+		from := later(account.held(now), in.from)
+		if p := in.posts[0]; p.yields(now) && !slices.ContainsFunc(in.posts, func(q *pending) bool { return !q.Refused }) {
+			from = later(from, sooner(p.since.Add(yieldsFor), now.Add(account.decorationWait(now))))
 		}
 		busy := false
 		for _, q := range in.posts { // one that was unparked may be before those that are being shown
@@ -196,8 +195,8 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 	}
 	slices.SortFunc(posts, func(x, y *pending) int {
 		l, m := x.Lane(), y.Lane()
-		if x.Refused != y.Refused { // boards first
-			return map[bool]int{false: -1, true: 1}[x.Refused]
+		if yields := x.yields(now); yields != y.yields(now) { // boards first
+			return map[bool]int{false: -1, true: 1}[yields]
 		}
 		return cmp.Or(b.lanes[l].sent.Compare(b.lanes[m].sent), x.Due.Compare(y.Due), cmp.Compare(l.Platform, m.Platform), cmp.Compare(l.Channel, m.Channel), cmp.Compare(l.Game, m.Game), cmp.Compare(l.For, m.For), cmp.Compare(l.Thread, m.Thread))
 	})
@@ -214,6 +213,9 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 	})
 	return posts, again
 }
+
+// yields reports whether a post is a refusal that boards come before.
+func (p *pending) yields(now time.Time) bool { return p.Refused && now.Before(p.since.Add(yieldsFor)) }
 
 // merge adds to a refusal those behind it in its lane, unless it may have been sent
 // already, and returns the post to word. The caller holds b.mu.
