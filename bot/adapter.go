@@ -44,14 +44,14 @@ type Service interface {
 	// returns the language to answer in. Here needs the same fields of r as Bare, and
 	// changes nothing.
 	Here(ctx context.Context, r Request) (lang string, ok bool, err error)
-	// Tell stores something that the adapter itself tells the person who made a request, as
-	// an answer to it, once for each key of a text. The bot delivers it.
+	// Tell stores a message of the adapter's own as an answer to a request, once for each
+	// request and text. The bot delivers it.
 	Tell(ctx context.Context, r Request, t Text) error
 	// Settle stores what came of showing a post of Answer.Posts, with what Deliver would
 	// return: that it was shown, and the decorations that follow it. After an error it hands
-	// back the post, and the posts after it of the same game, and the bot delivers them. With
-	// an answer, which is not stored before, goes the route in its Reply. Settling twice has
-	// the effect of settling once.
+	// back the post, and the posts after it of the same game, and the bot delivers them. Only
+	// then it stores an answer, with the route in Post.Reply. Settling twice has the effect of
+	// settling once.
 	Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes []outbox.Owes, err error) error
 	// Owe stores decorations that follow no post, for the platform of where, and drops
 	// those that are done.
@@ -98,7 +98,7 @@ type Request struct {
 	// Otherwise the bot stores and delivers all posts and the answer. It stores questions
 	// unanswered, and answers them when it delivers the answer.
 	Shows bool
-	// NotAfter is when there is no point in an answer any more; zero: a day later.
+	// NotAfter is when an answer that is still waiting is dropped; zero: after a day.
 	NotAfter time.Time
 	// Flat: the room has no threads, so the adapter can show all posts of a new game,
 	// and not only the first, which starts the thread of the others elsewhere.

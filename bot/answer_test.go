@@ -12,7 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// leaves asks as an adapter that leaves the answer to the bot.
+// leaves makes a request for an adapter that lets the bot deliver the answer.
 func (k *talk) leaves(t *testing.T, r bot.Request) bot.Answer {
 	t.Helper()
 	a, err := k.bot.Ask(t.Context(), r)
@@ -43,7 +43,7 @@ func (k *talk) answers(t *testing.T) (answers []outbox.Post) {
 	return answers
 }
 
-// An answer that the adapter does not show comes as a post for who asked, once.
+// The bot delivers an answer that the adapter does not show, once, to the person who asked.
 func TestAnswerIsAPost(t *testing.T) {
 	k := newTalk(t)
 	for _, line := range []string{"/new aga 5x5 color:black", "/join", "/place C3"} {
@@ -100,8 +100,8 @@ func TestQuestionIsAskedWhenItIsShown(t *testing.T) {
 	}
 }
 
-// What an adapter tells comes once for each text, also where the request itself is asked
-// later; and lines that wait are one message.
+// The bot delivers a message of an adapter once for each text, even if Ask gets the request
+// later. Messages that wait together are sent as one.
 func TestTell(t *testing.T) {
 	k := newTalk(t)
 	r := k.typed(t, "ada", "/place C3")
@@ -116,8 +116,8 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// An answer that its adapter cannot show comes from the bot, with the route that the
-// adapter names.
+// The bot delivers an answer that the adapter could not show, by the route that the adapter
+// names.
 func TestReleasedAnswer(t *testing.T) {
 	k := newTalk(t)
 	for _, line := range []string{"/place C3", "/help place", "/remind none"} {

@@ -37,9 +37,9 @@ type question struct {
 	own       match.Preferences // of the person who asked, for pictures that they alone see
 }
 
-// question answers a request that changes nothing, or stores it for the outbox, which has
-// it answered when it delivers the answer. It returns ErrConflict if a game must be loaded
-// again.
+// question answers a request that changes nothing. If the adapter does not show the answer,
+// question stores the request instead, and the bot answers it when the outbox delivers it.
+// It returns ErrConflict if a game must be loaded again.
 func (b *Bot) question(ctx context.Context, r Request, h handler, s localizer) (Answer, error) {
 	var p outbox.Post
 	var err error
@@ -54,7 +54,8 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, s localizer) (
 	return b.give(ctx, r, s, p)
 }
 
-// unanswered returns a question as it is stored, or why it cannot be answered.
+// unanswered returns the post that stores a question, or the refusal if choosing its game
+// fails.
 func (b *Bot) unanswered(ctx context.Context, r Request, h handler, s localizer) (outbox.Post, error) {
 	m, _, refusal, err := b.choose(ctx, r, h, s.by)
 	switch {

@@ -148,7 +148,7 @@ type OutboxPost struct {
 	Asker   bool      // the asker shows it, if it can be shown at once; not stored
 
 	// Of an answer, which belongs to no game and has Private if only For may read it:
-	For      PersonID // who asked; empty for other posts
+	For      PersonID // the person who asked; empty for other posts
 	Question *Question
 	Controls []Control
 	Refused  bool      // the request was not carried out, and the answer may wait and merge with others for the same person and place
@@ -156,8 +156,8 @@ type OutboxPost struct {
 	NotAfter time.Time // then it is dropped
 }
 
-// A Question is what a stored answer answers. It is asked when the answer is shown. Nil:
-// Texts are the answer.
+// A Question is a request that changes nothing. It is stored in place of its answer, which
+// the bot finds when it delivers the post. If an answer has none, its Texts are the answer.
 type Question struct {
 	Command   string
 	Args      map[string]string

@@ -143,10 +143,10 @@ func (b *Outbox) delivered(ctx context.Context, p *pending, at time.Time, receip
 	}
 }
 
-// errTooLate is why an answer is dropped for which nobody waits any more.
+// errTooLate is the reason for dropping an answer after its NotAfter.
 var errTooLate = errors.New("too late")
 
-// drop gives up an answer. The caller has chosen it.
+// drop gives up an answer that next has chosen.
 func (b *Outbox) drop(ctx context.Context, p *pending, why error) {
 	b.Log.Warn("answer dropped", "post", p.ID, "channel", p.Where.Channel, "error", why)
 	b.change(ctx, p, Refused, why.Error())
