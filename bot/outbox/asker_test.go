@@ -108,3 +108,21 @@ func TestSettleFailsTooLate(t *testing.T) {
 		}
 	})
 }
+
+// An asker may release what it has settled, which then has no effect.
+func TestReleaseAfterSettle(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.begin()
+		out := w.process.out
+		for _, post := range w.asked("1", notice("n1", 1)) {
+			r, owes, err := w.process.Deliver(context.Background(), post)
+			must(t, err)
+			must(t, out.Settle(context.Background(), post, r, owes...))
+			out.Release(context.Background(), post, errors.New("the line is broken"))
+		}
+		w.commit("2", nothing, notice("n2", 2))
+		if got, want := w.after(time.Minute), "n1@0.3 n2@0.6"; got != want {
+			t.Errorf("%s, not %s", got, want)
+		}
+	})
+}
