@@ -187,9 +187,16 @@ func TestStoredQuestions(t *testing.T) {
 	k := newTalk(t)
 	k.lines(t, "ada> /new aga 5x5 color:black", "bob> /join", "ada> /place C3", "eve> /new button 5x5 opponent:me", "eve> /place A1")
 	for _, line := range append([]string{"/board 9", "/board 2", "/score game:1", "/help nothing", "/privacy export", "/privacy delete", "/privacy what", "/rules nothing"}, questions...) {
-		for _, who := range []string{"ada", "eve", "mod"} {
-			want := k.ask(t, who, line)
-			k.leaves(t, k.typed(t, who, line))
+		for _, who := range []string{"ada", "eve", "mod", "mod but for adjudicate"} {
+			who, except, _ := strings.Cut(who, " but for ")
+			r, err := k.request(who, line)
+			must(t, err)
+			r.Except = []string{except}
+			want, err := own(k.bot.Ask(t.Context(), r))
+			must(t, err)
+			r = k.typed(t, who, line)
+			r.Except = []string{except}
+			k.leaves(t, r)
 			k.start(bot.Config{})
 			got := k.answers(t)
 			if len(got) != 1 {

@@ -486,7 +486,8 @@ func (b *Bot) wordedAnswer(ctx context.Context, o outbox.Pending) (p outbox.Post
 	case !known:
 		err = outbox.ErrStale
 	default:
-		r.Command, r.Args, r.Moderator, r.thread = q.Command, map[string]string{}, q.Moderator, q.Game
+		r.Command, r.Args, r.thread = q.Command, map[string]string{}, q.Game
+		r.Moderator, r.Except = q.Moderator, q.Except
 		maps.Copy(r.Args, q.Args)
 		h, _ := find(q.Command)
 		r.Where.Thread = ""

@@ -71,7 +71,7 @@ func (b *Bot) unanswered(ctx context.Context, r Request, h handler, s localizer)
 
 // question returns what is stored of a question about a match.
 func (r Request) question(m match.Match) *match.Question {
-	return &match.Question{Command: r.Command, Args: r.Args, Game: m.ID, Moderator: r.Moderator && len(r.Except) == 0}
+	return &match.Question{Command: r.Command, Args: r.Args, Game: m.ID, Moderator: r.Moderator, Except: r.Except}
 }
 
 // answer answers a question. It returns ErrConflict if a game must be loaded again.

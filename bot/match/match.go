@@ -161,8 +161,9 @@ type OutboxPost struct {
 type Question struct {
 	Command   string
 	Args      map[string]string
-	Game      GameID // empty: it is about none
-	Moderator bool   // the person is a moderator
+	Game      GameID   // empty: it is about none
+	Moderator bool     // the person is a moderator,
+	Except    []string // but not to these commands
 }
 
 // Held reports whether the asker shows the post.

@@ -108,6 +108,9 @@ func (b *Outbox) delivered(ctx context.Context, p *pending, at time.Time, receip
 		}
 		for _, q := range p.with {
 			e := b.settle(settling, q.OutboxPost, receipt, nil, nil)
+			if errors.Is(e, ErrNotFound) { // its person was forgotten meanwhile
+				continue
+			}
 			b.failed(ctx, e, "storing the outcome of a delivery failed, may be shown again", "post", q.ID)
 		}
 	}

@@ -137,6 +137,7 @@ type storedQuestion struct {
 	Args      map[string]string `json:"args,omitempty"`
 	Game      match.GameID      `json:"game,omitempty"`
 	Moderator bool              `json:"moderator,omitempty"`
+	Except    []string          `json:"except,omitempty"`
 }
 
 func encodeBody(p *match.OutboxPost) (string, error) {

@@ -116,7 +116,7 @@ func answers(d *fixture) {
 	answer := func(id string, who match.PersonID) match.OutboxPost {
 		return match.OutboxPost{ID: id, Kind: match.Answer, Where: match.Room{Platform: garden.Platform, Channel: garden.Channel, Thread: "$root"}, For: who, Private: true,
 			Refused: true, Lang: "ja", Reply: "route", NotAfter: d.now.Add(day), Texts: []bot.Text{text.Say("no", "x")},
-			Question: &match.Question{Command: "score", Args: map[string]string{"game": "1"}, Game: "g1", Moderator: true},
+			Question: &match.Question{Command: "score", Args: map[string]string{"game": "1"}, Game: "g1", Moderator: true, Except: []string{"adjudicate"}},
 			Controls: []match.Control{{Label: "label.more", Command: "more", Args: map[string]string{"seq": "1"}, Ask: "at"}}}
 	}
 	give := func(o match.OutboxPost) match.OutboxPost {
