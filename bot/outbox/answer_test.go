@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -85,6 +86,32 @@ func TestRefusalsWaitNotForEver(t *testing.T) {
 		w.begin()
 		w.commit("refusal", func() { w.process.out.queue.accounts.of("chat").limit(0.001, 1) }, refusal("a1"))
 		if got, want := w.after(2*time.Minute), "a1+no1@30.25"; got != want {
+			t.Errorf("%s\nnot\n%s", got, want)
+		}
+	})
+}
+
+// A slowSettler takes a moment before it stores that a post was shown.
+type slowSettler struct{ Rows }
+
+func (r slowSettler) Settle(ctx context.Context, post string, receipt Receipt, line *Message, c Decorations, next *match.OutboxPost) error {
+	time.Sleep(50 * time.Millisecond)
+	return r.Rows.Settle(ctx, post, receipt, line, c, next)
+}
+
+// Refusals that were shown together are not shown again while that is being stored, one
+// after the other.
+func TestSettlingMergedRefusals(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.begin()
+		w.process.out.Rows = slowSettler{w.process}
+		for _, id := range []string{"a1", "a2", "a3", "a4"} {
+			w.commit(id, nothing, refusal(id))
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(580 * time.Millisecond) // the first of the three is stored
+		w.commit("a5", nothing, refusal("a5 by bob"))
+		if got, want := w.after(time.Minute), "a1+no1@0.25 a2+no2+no3+no4@0.55 a5+no5@0.87"; got != want {
 			t.Errorf("%s\nnot\n%s", got, want)
 		}
 	})

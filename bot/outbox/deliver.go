@@ -59,6 +59,9 @@ func (b *Outbox) free(p *pending) {
 	defer b.mu.Unlock()
 	b.sending[p.Where.Platform]--
 	p.busy = false
+	for _, q := range p.with {
+		q.busy = false
+	}
 	if in := b.lanes[p.Lane()]; in != nil {
 		in.supersede()
 	}

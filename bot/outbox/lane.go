@@ -230,6 +230,7 @@ func (b *Outbox) merge(p *pending) Pending {
 	}
 	o := p.Pending
 	for _, q := range p.with {
+		q.busy = true
 		o.Texts = append(slices.Clip(o.Texts), q.Texts...)
 	}
 	return o
