@@ -106,7 +106,7 @@
 // belongs to a game.
 //
 // A private answer to a question that people argue about has a button that asks it
-// again with share:yes, for everybody. [Answer.Unshared] removes that button where
+// again with share:yes, for everybody. [Unshared] removes that button where
 // everybody can read private answers.
 //
 // # Goroutines

@@ -28,7 +28,7 @@ type pending struct {
 	busy   bool          // it is being sent
 	asked  time.Time     // since when its asker shows it; zero: it does not
 	wanted chan struct{} // its asker waits for it; nil: it does not
-	with   []*pending    // what is shown together with it
+	with   []*pending    // the refusals that are sent in the same message
 	since  time.Time     // when it came into its lane
 }
 
