@@ -39,6 +39,7 @@
 // These functions lead from /place D4 in Discord to the picture:
 //
 //	adapters/discord/gateway  connection.dispatch  reads an event of the socket
+//	                          Gateway.event        passes it to Config.Handle, see Adapter.connect
 //	adapters/discord          Adapter.receive      takes an interaction, in the order of its channel
 //	                          Adapter.handle       asks, and has shown what comes back
 //	                          Adapter.requested    makes the request
@@ -47,27 +48,36 @@
 //	                          Bot.change           decides, stores, and decides again after a conflict
 //	                          Bot.choose           finds the game
 //	                          Bot.prepare          loads what the decision depends on, and folds the log
-//	bot/match                 Decide               decides
-//	                          makeTurn             decides a placement
+//	bot/match                 Decide               decides, by the command's entry in Commands
+//	                          makeTurn             is that of a placement: reads the point
+//	                          Input.play           adds the turn to the step, and folds it into the position
 //	rules                     Game.Play            plays it
 //	bot                       Bot.commit           has the step stored, and its posts shown
 //	bot/outbox                Outbox.Commit        puts the posts into their lanes
 //	bot/store                 Store.Commit         stores the step
-//	bot/outbox                Outbox.Give          has worded what the adapter shows itself
-//	bot                       Bot.worded           words a post
+//	bot/outbox                Outbox.Give          has worded what the adapter shows itself, by Outbox.Word
+//	bot                       Bot.worded           is Outbox.Word: words a post
 //	                          Bot.draw             makes the scene of its picture
 //	adapters/discord          Adapter.showPosts    shows the posts, and settles each
-//	                          delivery.show        makes a message of a post
+//	                          delivery.show        makes a message of a post, by content.messages
 //	render                    Scene.Draw           draws the picture
 //	adapters/discord          delivery.answer      answers the interaction with it
 //	bot/outbox                Outbox.Settle        stores that it was shown, and what follows
 //
-// On the other platforms the middle is the same. In Matrix Adapter.work takes an event
-// from its queue, Adapter.deal decrypts it, Adapter.said reads it, and Adapter.ask asks;
-// the outbox calls Adapter.Deliver, which shows a post by Adapter.post. In the local room
-// server.ask reads what the page sends, server.submit asks, and server.showPosts puts the
-// posts into the log, from which the pages get them. The terminal asks and shows in
-// Terminal.line.
+// On the other platforms the middle is the same.
+//
+// In Matrix, Adapter.sync asks the homeserver and Adapter.receive queues what it says.
+// Adapter.work takes an event from the queue, Adapter.deal decrypts it, Adapter.said reads
+// it, and Adapter.ask asks. Its posts are delivered by the outbox, which calls
+// Adapter.Deliver: Adapter.post shows a post, and Adapter.build draws and uploads its
+// picture.
+//
+// In the local room, server.ask reads what the page sends, server.submit asks, and
+// server.showPosts puts the posts into the log, from which server.publish sends them to the
+// pages. A page loads the picture by its address: server.picture finds the board,
+// server.draw draws it.
+//
+// The terminal asks and shows in Terminal.line.
 //
 // # Packages
 //
