@@ -39,9 +39,9 @@ func (s Scene) Lines(o Options) (x, y, cell int, err error) {
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	k := sizeKey{scales[o.Size], o.Layout}
+	k := o.sizeKey()
 	w, h := s.Size()
-	cell = cellOf(k.quarter, w, h)
+	cell = k.cellOf(w, h)
 	x, y = k.a1(w, h, cell)
 	return x, y, cell, nil
 }

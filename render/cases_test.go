@@ -114,6 +114,18 @@ func stateCases(t testing.TB) []pictured {
 	}
 }
 
+// cardCases are pictures for previews.
+func cardCases(t testing.TB) []pictured {
+	trial := Of(random(t, "two-button", 25, 25, 300, 3), Names{"井山裕太と申眞諝と柯潔とひらがな棋士", "שלום עולם"}).Trial()
+	finished := Of(play(t, "two-button", k(9, 9, 13), e1+"pass pass dead:J8,J2 agree"), Names{"Aoi", "Marten"})
+	position := Of(play(t, "area-2", rules.Setup{W: 2, H: 2, Komi: 14, Black: []rules.Point{{}}}, ""), Names{}).Position()
+	return []pictured{
+		{"card finished", finished, Options{Layout: "card"}},
+		{"card trial", trial, Options{Layout: "card", Coordinates: "kanji", Theme: "slate"}},
+		{"card position", position, Options{Layout: "card", Theme: "contrast", Panel: "light", Coordinates: "none"}},
+	}
+}
+
 func handicapGame(t testing.TB) *rules.Game {
 	t.Helper()
 	points, err := rules.HandicapPoints(19, 19, 5)
@@ -169,5 +181,5 @@ func lookCases(t testing.TB) []pictured {
 
 // allCases are everything that there is to look at.
 func allCases(t testing.TB) []pictured {
-	return slices.Concat(stateCases(t), rulesetCases(t), lookCases(t), nameCases(t))
+	return slices.Concat(stateCases(t), rulesetCases(t), lookCases(t), nameCases(t), cardCases(t))
 }

@@ -174,7 +174,7 @@ func (t Chart) Draw(w io.Writer, o Options) error {
 	for x := range row {
 		row[x] = k.palette.of(k.theme.panel)
 	}
-	c.paint(&background{sizeKey: k.sizeKey, wood: row, plain: row}, l.ops, c.bounds())
+	c.paint(&background{sizeKey: k.sizeKey, layout: &layout{}, plain: row}, l.ops, c.bounds())
 	return encode(w, c, k.bits, nil)
 }
 

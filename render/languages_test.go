@@ -48,7 +48,7 @@ func TestPanelsOfEveryLanguage(t *testing.T) {
 			}
 			scenes = append(scenes, w.Of(g, names).Ended("W+T", ""), w.Of(g, names).Ended("B+399.5", ""), w.Of(g, names).Ended("Void", ""))
 			for _, s := range scenes {
-				for _, layout := range render.Layouts() {
+				for _, layout := range render.AllLayouts() {
 					o := render.Options{Layout: layout}
 					render.KeepsPlaces(t, l.Tag+", "+r.Name, s, o)
 					render.NumbersAreLarge(t, l.Tag+", "+r.Name, s, o)

@@ -7,20 +7,23 @@ import "image"
 // moves them: what has nothing to show leaves its box empty.
 type layout struct {
 	wide, high  int // even at every scale
+	scale       int // in quarters, whatever the size; 0: that of the size
 	board       image.Rectangle
 	tiles       [3]image.Rectangle // of the players, by colour
 	headlineBox image.Rectangle    // or the banner of the result
 	captionBox  image.Rectangle    // one line
 	ledgerBox   image.Rectangle    // rows, and the sentences under them
-	tableBox    image.Rectangle    // bowls, buttons, the half-pass zone
+	tableBox    image.Rectangle    // bowls, buttons, the half-pass zone; empty: they are not drawn
 	legendBox   image.Rectangle    // what those are worth
 	footerBox   image.Rectangle    // the last turn
-	number      int                // size of the numbers: 11 pixels high where the picture is 350 wide
+	number      int                // size of the numbers: 11 pixels high where the picture is 350 wide, a card 500
 	total       int                // size of the totals
 }
 
 // layouts are all layouts by their names. The panel stands on the right of the
-// board, or under it, for the narrow screens of phones.
+// board, or under it, for the narrow screens of phones. A card is for the preview of a
+// link, which shows it at less than half its size: large letters, and no bowls, which
+// say again what the ledger says.
 var layouts = map[string]*layout{
 	"landscape": {
 		wide: 960, high: 660,
@@ -48,9 +51,22 @@ var layouts = map[string]*layout{
 		number:      30,
 		total:       42,
 	},
+	"card": {
+		wide: 800, high: 420, scale: 6,
+		board:       image.Rect(0, 0, 420, 420),
+		tiles:       [3]image.Rectangle{black: image.Rect(434, 10, 606, 94), white: image.Rect(614, 10, 786, 94)},
+		headlineBox: image.Rect(434, 100, 786, 140),
+		captionBox:  image.Rect(434, 140, 786, 162),
+		ledgerBox:   image.Rect(434, 164, 786, 292),
+		legendBox:   image.Rect(434, 296, 786, 340),
+		footerBox:   image.Rect(434, 346, 786, 412),
+		number:      30,
+		total:       42,
+	},
 }
 
-// Layouts returns the names that Options.Layout takes.
+// Layouts returns the layouts that people may choose. Options.Layout takes "card", too,
+// which is the same for everybody.
 func Layouts() []string { return []string{"landscape", "portrait"} }
 
 // middle returns the middle of a box.

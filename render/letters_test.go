@@ -12,3 +12,6 @@ func CanDraw(text string) bool {
 	}
 	return true
 }
+
+// AllLayouts returns the names that Options.Layout takes.
+func AllLayouts() []string { return append(Layouts(), "card") }

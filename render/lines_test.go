@@ -11,7 +11,7 @@ import (
 // Where Lines says that a point is, its stone is drawn.
 func TestLines(t *testing.T) {
 	for _, size := range []rules.Setup{{W: 9, H: 9}, {W: 19, H: 19}, {W: 25, H: 4}, {W: 1, H: 1}} {
-		for _, layout := range Layouts() {
+		for _, layout := range AllLayouts() {
 			for _, o := range []Options{{Layout: layout}, {Layout: layout, Size: "small", Theme: "slate"}} {
 				corners := []rules.Point{{}, {X: int8(size.W - 1), Y: int8(size.H - 1)}}
 				for _, p := range corners {

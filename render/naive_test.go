@@ -39,7 +39,7 @@ var naiveWooden *image.RGBA
 func naiveWood() *image.RGBA {
 	if naiveWooden == nil {
 		dc := gg.NewContext(960, 660)
-		for x := range boardSide {
+		for x := range 660 {
 			dc.DrawRectangle(float64(x), 0, 1, 660)
 			dc.SetColor(wood.wood[1].over(wood.wood[0], grainDepth(float64(x))).alpha(1))
 			dc.Fill()
@@ -165,7 +165,7 @@ func naive(w io.Writer, s Scene) error {
 	}
 
 	// panel
-	dc.DrawRectangle(boardSide, 0, 300, 660)
+	dc.DrawRectangle(660, 0, 300, 660)
 	set(t.panel)
 	dc.Fill()
 	box(675, 15, 132, 104, 10, t.blackTile)

@@ -388,6 +388,9 @@ func signed(p rules.Points) string {
 // table draws the bowls and what lies between them.
 func (l *displayList) table(k *sprites, s *Scene) {
 	box := k.tableBox
+	if box.Empty() {
+		return
+	}
 	mid, y := middle(box)
 	for _, side := range []struct {
 		p      *Player

@@ -21,7 +21,7 @@ type Options struct {
 	Panel       string // "dark" or "light"; "" is what goes with the theme
 	Size        string // "small" 720×495, "medium" or "" 960×660, "large" 1440×990 pixels; in portrait 498×798, 664×1064, 996×1596
 	Coordinates string // one of [Coordinates]; "" is "letters"
-	Layout      string // "landscape" or "": the panel beside the board; "portrait": under it
+	Layout      string // "landscape" or "": the panel beside the board; "portrait": under it; "card": beside it, for previews, 1200×630 pixels at every size
 }
 
 // Bounds returns the width and height of the picture in pixels.
@@ -29,7 +29,7 @@ func (o Options) Bounds() (w, h int, err error) {
 	if o, err = o.complete(); err != nil {
 		return 0, 0, err
 	}
-	w, h = sizeKey{scales[o.Size], o.Layout}.pixels()
+	w, h = o.sizeKey().pixels()
 	return w, h, nil
 }
 
@@ -42,6 +42,11 @@ type sizeKey struct {
 func (k sizeKey) pixels() (w, h int) {
 	l := layouts[k.layout]
 	return l.wide * k.quarter / 4, l.high * k.quarter / 4
+}
+
+// sizeKey returns what the size of a picture follows from, of complete options.
+func (o Options) sizeKey() sizeKey {
+	return sizeKey{cmp.Or(layouts[o.Layout].scale, scales[o.Size]), o.Layout}
 }
 
 // over returns o, and what it leaves out as other has it.
@@ -115,9 +120,9 @@ type buffer struct {
 var buffers = map[sizeKey]*sync.Pool{}
 
 func init() {
-	for name := range layouts {
-		for _, quarter := range scales {
-			k := sizeKey{quarter, name}
+	for layout := range layouts {
+		for size := range scales {
+			k := Options{Layout: layout, Size: size}.sizeKey()
 			buffers[k] = &sync.Pool{New: func() any { return &buffer{canvas: *newCanvas(k.pixels())} }}
 		}
 	}

@@ -50,7 +50,7 @@ func goldenCases(t testing.TB) []pictured {
 		c.name, c.o = "size "+size, Options{Size: size}
 		out = append(out, c)
 	}
-	return out
+	return append(out, cardCases(t)...)
 }
 
 // The pictures of testdata are compared pixel by pixel; -update writes them.
@@ -164,6 +164,21 @@ func near(a, b rgb, by int) bool {
 	return d(a.r, b.r) && d(a.g, b.g) && d(a.b, b.b)
 }
 
+// A card has the size that previews ask for, whatever else is asked for.
+func TestCardSize(t *testing.T) {
+	s := Scene{Board: []string{".X", "O."}}
+	for _, size := range Sizes() {
+		o := Options{Layout: "card", Size: size}
+		w, h, err := o.Bounds()
+		if err != nil || w != 1200 || h != 630 {
+			t.Errorf("%s: %d×%d, %v", size, w, h, err)
+		}
+		if got := decoded(t, drawn(t, s, o)).Bounds(); got != image.Rect(0, 0, 1200, 630) {
+			t.Errorf("%s: %v", size, got)
+		}
+	}
+}
+
 // The content of a point can be told from the colour of its middle and of a place
 // beside it.
 func TestPixels(t *testing.T) {
@@ -258,7 +273,7 @@ func TestEverySize(t *testing.T) {
 				x0, y0 := g.at(rules.Point{})
 				x1, y1 := g.at(rules.Point{X: int8(w - 1), Y: int8(h - 1)})
 				band := g.cell/2 + g.u(labelBand) - 1
-				if x0-band < 0 || y1-band < 0 || x1+band > g.u(boardSide) || y0+band > g.u(boardSide) || g.cell < 14 {
+				if x0-band < 0 || y1-band < 0 || x1+band > g.u(660) || y0+band > g.u(660) || g.cell < 14 {
 					t.Errorf("%d×%d %s: from %d,%d to %d,%d, cell %d", w, h, size, x0, y0, x1, y1, g.cell)
 				}
 			}

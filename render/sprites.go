@@ -14,8 +14,7 @@ var scales = map[string]int{"small": 3, "medium": 4, "large": 6}
 
 // The layouts are in units: pixels of the medium picture.
 const (
-	boardSide = 660 // of the square that the board lies in
-	labelBand = 26  // beside the outermost stones, for the coordinates
+	labelBand = 26 // beside the outermost stones, for the coordinates
 	maxCell   = 122
 )
 
@@ -45,7 +44,7 @@ type background struct {
 
 // row returns the pixels under those of a row of the picture.
 func (g *background) row(y int) []uint8 {
-	if y < g.u(boardSide) {
+	if y < g.u(g.board.Max.Y) {
 		return g.wood
 	}
 	return g.plain
@@ -106,8 +105,8 @@ var spriteCache = struct {
 // spritesFor returns the sprites for a board of w columns and h rows.
 func spritesFor(o Options, w, h int) *sprites {
 	th := looks[look{o.Theme, o.Panel}]
-	gk := backgroundKey{look{o.Theme, o.Panel}, sizeKey{scales[o.Size], o.Layout}}
-	key := spritesKey{gk, cellOf(gk.quarter, w, h)}
+	gk := backgroundKey{look{o.Theme, o.Panel}, o.sizeKey()}
+	key := spritesKey{gk, gk.cellOf(w, h)}
 	spriteCache.RLock()
 	k := spriteCache.sprites[key]
 	spriteCache.RUnlock()
@@ -138,9 +137,9 @@ func spritesFor(o Options, w, h int) *sprites {
 
 // cellOf returns the distance of lines in pixels: even, so that halving the
 // picture keeps lines sharp, and as large as the board leaves room for.
-func cellOf(quarter, w, h int) int {
-	room := (boardSide - 2*labelBand) * quarter / 4 / max(w, h)
-	return min(room, maxCell*quarter/4) &^ 1
+func (k sizeKey) cellOf(w, h int) int {
+	room := (layouts[k.layout].board.Dy() - 2*labelBand) * k.quarter / 4 / max(w, h)
+	return min(room, maxCell*k.quarter/4) &^ 1
 }
 
 const black, white = 1, 2 // rules.Black and rules.White as an index
@@ -190,7 +189,7 @@ func newSprites(g *background, cell int) *sprites {
 	s := float64(cell)
 	unit := float64(g.quarter) / 4
 	k.line = max(2, 2*int(t.lineWidth*s/2+0.5))
-	k.labels = int(math.Min(math.Max(0.65*s, 18*unit), 24*unit) + 0.5)
+	k.labels = int(min(max(0.65*s, 18*unit), 24*unit, 0.9*s) + 0.5)
 
 	k.stone[black], k.stone[white] = k.drawn(0.5, 1, k.blackStone), k.drawn(0.5, 1, k.whiteStone)
 	k.ghost[black], k.ghost[white] = k.drawn(0.5, 0.42, k.blackStone), k.drawn(0.5, 0.52, k.whiteStone)
