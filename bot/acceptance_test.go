@@ -61,9 +61,9 @@ func (k *talk) status(t *testing.T, game match.GameID) string {
 	t.Helper()
 	m, err := k.store.Header(t.Context(), game)
 	must(t, err)
-	s, err := k.bot.Scene(t.Context(), game, m.Seq)
+	s, err := k.bot.View(t.Context(), bot.Viewing{Game: game, Seq: m.Seq})
 	must(t, err)
-	return strings.Join(bot.HowItStands(s), "\n")
+	return strings.Join(bot.HowItStands(s.Scene), "\n")
 }
 
 // Of two who accept that there is no result the first is told in a line, too, and the status

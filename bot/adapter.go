@@ -7,7 +7,6 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
-	"github.com/halfpoint-go/halfpoint/render"
 )
 
 // An Adapter connects the bot to one chat platform. It turns what people do
@@ -59,9 +58,9 @@ type Service interface {
 	// Suggest returns at most 25 choices for an option of a command that is being
 	// typed. It changes nothing.
 	Suggest(ctx context.Context, r Request, option, prefix string) []Choice
-	// Scene returns the picture of a game after event seq, for adapters that draw
-	// earlier boards again.
-	Scene(ctx context.Context, game match.GameID, seq int) (render.Scene, error)
+	// View returns a game at one moment, for pages. Its error is ErrNotFound if there is no
+	// such game, page or moment, or if nobody may read the page.
+	View(ctx context.Context, v Viewing) (View, error)
 	// Before returns when the bot last ran before this start. If an old copy of its
 	// database was restored, that is when the copy was made. Zero: it never ran.
 	Before(ctx context.Context) (time.Time, error)

@@ -139,7 +139,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 	if refusal != nil {
 		step = match.Step{Request: r.ID, At: in.Now, Answer: *refusal}
 	} else {
-		if in.NewID, in.Coin, err = b.newID(ctx, r.ID); err != nil {
+		if in.NewID, in.NewPage, in.Coin, err = b.newID(ctx, r.ID); err != nil {
 			return Answer{}, err
 		}
 		if err = b.prepare(ctx, in); err == nil {
@@ -195,17 +195,19 @@ func when(r Request, now time.Time) time.Time {
 	return now
 }
 
-// newID returns an id for the game that a request opens, and a coin for its nigiri. The
-// id must be hard to guess, because anybody who knows it can fetch pictures of the game,
+// newID returns an id for the game that a request opens, the slug of its page, and a coin
+// for its nigiri. The id must be hard to guess, because anybody who knows it can fetch pictures of the game,
 // and short, because it is stored with every event: it has 80 bits.
 //
-// Both are derived from the request and a secret in the store, so that a request that is
+// All are derived from the request and a secret in the store, so that a request that is
 // repeated after an old copy of the database was restored opens the same game. A
 // simulation draws both from its own source.
-func (b *Bot) newID(ctx context.Context, request string) (id match.GameID, coin bool, err error) {
+func (b *Bot) newID(ctx context.Context, request string) (id match.GameID, page string, coin bool, err error) {
 	drawn := make([]byte, 11)
 	if b.rand != nil {
 		_, err = io.ReadFull(b.rand, drawn)
+		page := sha256.Sum256(drawn)
+		drawn = append(drawn, page[:]...)
 	} else {
 		var secret []byte
 		secret, err = b.secret(ctx)
@@ -214,9 +216,10 @@ func (b *Bot) newID(ctx context.Context, request string) (id match.GameID, coin 
 		drawn = h.Sum(nil)
 	}
 	if err != nil {
-		return "", false, fmt.Errorf("draw the id of a game: %w", err)
+		return "", "", false, fmt.Errorf("draw the id of a game: %w", err)
 	}
-	return match.GameID("g" + strings.ToLower(base32.StdEncoding.EncodeToString(drawn[:10]))), drawn[10]&1 == 1, nil
+	word := func(drawn []byte) string { return strings.ToLower(base32.StdEncoding.EncodeToString(drawn)) }
+	return match.GameID("g" + word(drawn[:10])), word(drawn[11:21]), drawn[10]&1 == 1, nil
 }
 
 // secretMark is the bookmark of the secret, in hexadecimal digits.
@@ -256,6 +259,7 @@ type task struct {
 	h         handler
 	localizer localizer
 	place     rooms.Place                    // of the match, or of the request
+	otherwise match.Pages                    // of the rooms of its platform that choose nothing
 	who       map[match.PersonID]outbox.User // the players and the person asking
 	epoch     int                            // of the cache, when the position was looked up
 	games     int                            // unfinished ones in the room of the request, 2 for more; 0: not known
@@ -265,7 +269,7 @@ type task struct {
 func (in *task) decide() match.Step {
 	if in.h.prefer != nil {
 		return match.DecideSettings(&in.Input, func(*match.Input) match.Step {
-			return in.h.prefer(rooms.Asker{Input: &in.Input, Here: in.place, Server: in.req.inServer(), Manager: in.req.Manager})
+			return in.h.prefer(rooms.Asker{Input: &in.Input, Here: in.place, Server: in.req.inServer(), Manager: in.req.Manager, Pages: in.otherwise})
 		})
 	}
 	return match.Decide(&in.Input)
@@ -287,12 +291,17 @@ func (in *task) people() []match.PersonID {
 	return slices.DeleteFunc(slices.Compact(ps), func(p match.PersonID) bool { return p == "" })
 }
 
+// settings returns the settings that apply in a place, with whether games have pages.
+func (b *Bot) settings(p rooms.Place) match.RoomSettings {
+	return p.WithPages(b.pages[p.Room.Platform])
+}
+
 // errNotReplayed means that a game's log does not replay, or not to the stored proofs.
 var errNotReplayed = errors.New("game does not replay")
 
 // prepare loads what a decision depends on. Its error may be errNotReplayed.
 func (b *Bot) prepare(ctx context.Context, in *task) (err error) {
-	in.place = in.localizer.here
+	in.place, in.otherwise = in.localizer.here, b.pages[in.Request.Where.Platform]
 	known := []match.PersonID{in.By} // who may have to be reminded after the step
 	if m := in.Match; m.ID != "" {
 		in.epoch = b.cache.now()
@@ -310,7 +319,7 @@ func (b *Bot) prepare(ctx context.Context, in *task) (err error) {
 		in.Left = !in.place.Server.Left.IsZero()
 		known = append(known, m.Black, m.White)
 	}
-	in.Room, in.Rulesets = in.place.RoomSettings, b.rulesets
+	in.Room, in.Rulesets = b.settings(in.place), b.rulesets
 	if in.Welcome, err = b.rooms.Welcome(ctx, in.place, in.req.Moderator); err != nil {
 		return err
 	}

@@ -38,6 +38,9 @@ type Bot struct {
 
 	rulesets match.Rulesets // besides the catalogue
 
+	pages   map[string]match.Pages // see Config
+	address string                 // of pages, up to the slug; empty: not known
+
 	drawing sync.Mutex             // makes the secret
 	drawn   atomic.Pointer[[]byte] // the secret; nil: not read yet
 }
@@ -59,6 +62,14 @@ type Config struct {
 
 	// Rulesets are the custom rulesets that people may choose.
 	Rulesets []*rules.Ruleset
+
+	// PublicURL is where people find the pages of games, "https://go.example.org"; empty: it
+	// is not known, so that nothing says.
+	PublicURL string
+
+	// Pages says, by platform, whether games have pages in rooms that choose nothing.
+	// Without a platform they have none.
+	Pages map[string]match.Pages
 
 	// Games limits how many games people can open; zero: as DefaultLimits does.
 	Games match.Limits
@@ -91,6 +102,9 @@ func New(store Store, c Config) *Bot {
 	b := &Bot{
 		cache: newCache(), estimator: newEstimator(), games: cmp.Or(c.Games, match.DefaultLimits), rulesets: c.Rulesets,
 		store: store, log: c.Log, rooms: house, now: house.Now, rand: c.Rand, stopped: c.Stopped,
+	}
+	if b.pages = c.Pages; c.PublicURL != "" {
+		b.address = c.PublicURL + "/g/"
 	}
 	b.outbox = outbox.New(outbox.Config{
 		Rows: store, Word: b.worded, Decoration: b.decoration, Now: b.now, Log: c.Log, Shown: c.Shown, Lanes: c.Deliveries,

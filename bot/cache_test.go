@@ -95,7 +95,7 @@ func TestTurnReadsNoLog(t *testing.T) {
 	look := func() {
 		t.Helper()
 		for seq := m.Seq; seq <= k.matches(t, bot.Query{})[0].Seq; seq++ {
-			if _, err := k.bot.Scene(t.Context(), m.ID, seq); err != nil {
+			if _, err := k.bot.View(t.Context(), bot.Viewing{Game: m.ID, Seq: seq}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -149,7 +149,7 @@ func TestTwoBots(t *testing.T) {
 	moves := k.game(t, 9, "", 10)
 	m := k.matches(t, bot.Query{})[0]
 	one, other := k.bot, bot.New(r, bot.Config{Log: silent, Now: k.clock, Deliveries: 1})
-	if _, err := other.Scene(t.Context(), m.ID, m.Seq); err != nil {
+	if _, err := other.View(t.Context(), bot.Viewing{Game: m.ID, Seq: m.Seq}); err != nil {
 		t.Fatal(err)
 	}
 	r.take()
@@ -215,12 +215,12 @@ func TestFailedCommitLeavesNoTrace(t *testing.T) {
 	if want := []string{"turn B place " + moves[1], "turn W place " + moves[2], "turn B place " + moves[3]}; !slices.Equal(got, want) {
 		t.Errorf("stored %q, want %q", got, want)
 	}
-	kept, err := k.bot.Scene(t.Context(), m.ID, m.Seq)
+	kept, err := k.bot.View(t.Context(), bot.Viewing{Game: m.ID, Seq: m.Seq})
 	must(t, err)
-	read, err := k.on(k.store).Scene(t.Context(), m.ID, m.Seq)
+	read, err := k.on(k.store).View(t.Context(), bot.Viewing{Game: m.ID, Seq: m.Seq})
 	must(t, err)
-	if !slices.Equal(kept.Board, read.Board) {
-		t.Errorf("the bot shows\n%s\nand stored\n%s", strings.Join(kept.Board, "\n"), strings.Join(read.Board, "\n"))
+	if !slices.Equal(kept.Scene.Board, read.Scene.Board) {
+		t.Errorf("the bot shows\n%s\nand stored\n%s", strings.Join(kept.Scene.Board, "\n"), strings.Join(read.Scene.Board, "\n"))
 	}
 }
 
@@ -306,10 +306,10 @@ func TestEarlierBoardsAreNotEstimatedAnew(t *testing.T) {
 	m := k.matches(t, bot.Query{})[0]
 	for seq, want := range map[int]bool{m.Seq: true, m.Seq - 1: false} {
 		k.start(bot.Config{})
-		scene, err := k.bot.Scene(t.Context(), m.ID, seq)
+		view, err := k.bot.View(t.Context(), bot.Viewing{Game: m.ID, Seq: seq})
 		must(t, err)
-		if got := strings.HasPrefix(scene.Headline, "≈"); got != want {
-			t.Errorf("after event %d of %d the headline is %q", seq, m.Seq, scene.Headline)
+		if got := strings.HasPrefix(view.Scene.Headline, "≈"); got != want {
+			t.Errorf("after event %d of %d the headline is %q", seq, m.Seq, view.Scene.Headline)
 		}
 	}
 }

@@ -152,6 +152,9 @@ func listHandlers() []handler {
 			{Name: "move", Summary: "The number of the turn, by default the last", Type: IntegerOption}, gameOption,
 		}}},
 		{Command: Command{"sgf", study, "Get the game as an SGF file", []Option{gameOption, shareOption}}, question: record},
+		{Command: Command{"page", study, "Get the address of the game's page, to show it elsewhere", []Option{
+			gameOption, {Name: "agree", Summary: "Agree that a game from before the pages of its room gets one", Type: BoolOption}, shareOption,
+		}}, question: address, changes: "agree"},
 
 		{Command: Command{"resume", ending, "Go on playing after play has stopped", []Option{gameOption}}},
 		{Command: Command{"dispute", ending, "Play on to see what is dead, or go back to the score", []Option{
@@ -190,6 +193,8 @@ func listHandlers() []handler {
 			{Name: "opens", Summary: "Who may open games", Choices: []Choice{{"Anyone", "anyone"}, {"Moderators", "moderators"}, {"Nobody", "nobody"}, noChoice}},
 			{Name: "hints", Summary: "Whether I estimate the score and suggest what is dead in new games", Choices: []Choice{{"On", "on"}, {"Off", "off"}, noChoice}},
 			{Name: "letters", Summary: "Whether boards on Matrix are also there in letters, to unfold", Choices: []Choice{{"On", "on"}, {"Off", "off"}, noChoice}},
+			{Name: "pages", Summary: "Whether games have a page: off, link for those who have its address, public for search engines too",
+				Choices: []Choice{{"Off", "off"}, {"For those who have the address", "link"}, {"Public", "public"}, noChoice}},
 			{Name: "language", Summary: "The language here, or with whose:mine for you alone, or default", Choices: languageChoices()},
 			{Name: "whose", Summary: "“mine” for the language, theme and layout that you alone see, “server” for all of its channels",
 				Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}, {"Of the whole server", "server"}}},

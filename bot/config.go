@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/netip"
+	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -23,6 +25,7 @@ import (
 type Settings struct {
 	Listen   string      // address of the local room, "127.0.0.1:8080"; port 0 takes a free one
 	Hosts    []string    // names besides the loopback ones by which browsers may call the local room
+	URL      string      // where people reach the local room and the pages of games, "https://go.example.org"; empty: nobody is told
 	Owner    secret.Text // secret that makes somebody a moderator of the local room; empty: nobody is
 	Database string      // path of the SQLite file
 	Metrics  string      // address at which Prometheus may ask how the bot is; empty: none
@@ -77,7 +80,7 @@ var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db", Limi
 func (s *Settings) table() map[string]any {
 	d, m, l := &s.Discord, &s.Matrix, &s.Limits
 	return map[string]any{
-		"listen": &s.Listen, "hosts": &s.Hosts, "owner_token": &s.Owner, "database": &s.Database, "metrics": &s.Metrics, "rulesets": &s.Rulesets,
+		"listen": &s.Listen, "hosts": &s.Hosts, "public_url": &s.URL, "owner_token": &s.Owner, "database": &s.Database, "metrics": &s.Metrics, "rulesets": &s.Rulesets,
 		"limits.person": &l.Person, "limits.channel": &l.Channel, "limits.games_person": &l.Games.Person, "limits.games_channel": &l.Games.Channel,
 		"discord.token": &d.Token, "discord.application": &d.Application, "discord.public_key": &d.PublicKey, "discord.guild": &d.Guild,
 		"discord.api": &d.API, "discord.listen": &d.Listen, "discord.message_content": &d.Content, "discord.shards": &d.Shards, "discord.first": &d.First, "discord.count": &d.Count,
@@ -341,6 +344,7 @@ func (r *reader) check() {
 		}
 	}
 	address("listen", r.Listen, "127.0.0.1:8080")
+	r.publicURL()
 	if n := len(r.Owner.Reveal()); n > 0 && n < minOwner {
 		r.wrong("owner_token", fmt.Sprintf("too short; use at least %d characters", minOwner))
 	}
@@ -369,6 +373,25 @@ func (r *reader) check() {
 		if d.Content {
 			r.wrong("discord.message_content", "messages come through the gateway alone: leave discord.listen empty, or set this to no")
 		}
+	}
+}
+
+// publicURL checks the address at which people reach the local room. The room answers to
+// its name, too.
+func (r *reader) publicURL() {
+	if r.URL == "" {
+		return
+	}
+	r.URL = strings.TrimSuffix(r.URL, "/")
+	u, err := url.Parse(r.URL)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || r.URL != u.Scheme+"://"+u.Host {
+		r.wrong("public_url", fmt.Sprintf("%q is not an address such as https://go.example.org, without a path", r.URL))
+		return
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	own := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+	if !own && !slices.Contains(r.Hosts, u.Hostname()) {
+		r.Hosts = append(slices.Clip(r.Hosts), u.Hostname())
 	}
 }
 

@@ -332,7 +332,7 @@ func converse(t *testing.T, script string) string {
 			if p.Scene != nil {
 				pictured = p.Scene
 				// Whoever looks at it later sees the same.
-				if later, err := k.bot.Scene(t.Context(), p.Game, p.Seq); err != nil || !reflect.DeepEqual(later, *p.Scene) {
+				if later, err := k.bot.View(t.Context(), bot.Viewing{Game: p.Game, Seq: p.Seq}); err != nil || !reflect.DeepEqual(later.Scene, *p.Scene) {
 					t.Errorf("%s looks otherwise later: %v", p.ID, err)
 				}
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 // A Report is what an adapter notices about its platform or one of its rooms: [Away],
-// [Back], [Servers], [Reached], [Moved] or [Restored].
+// [Back], [Servers], [Reached], [Encrypted], [Moved] or [Restored].
 type Report interface {
 	take(ctx context.Context, b *Bot) error
 }
@@ -52,6 +52,12 @@ func (r Servers) take(ctx context.Context, b *Bot) error {
 type Reached struct{ Where match.Room }
 
 func (r Reached) take(ctx context.Context, b *Bot) error { return b.unpark(ctx, r.Where, true) }
+
+// Encrypted reports that a room is encrypted. Its games have no pages from then on, also
+// if somebody says that it no longer is.
+type Encrypted struct{ Where match.Room }
+
+func (r Encrypted) take(ctx context.Context, b *Bot) error { return b.rooms.Seal(ctx, r.Where) }
 
 // Moved reports that a room is now in another place, where nothing of its games was shown:
 // the board of each running game is shown again, and each open challenge, once for each

@@ -71,6 +71,7 @@ var rights = map[string]map[string]string{
 	"/rematch":            {"over": "bw"},
 	"/delete":             {"open": "b", "invited": "b", "black": "bw", "white": "bw", "clock": "bw", "erasing": "w", "stopped": "bw", "agreed": "bw", "branch": "bw", "over": "bw"},
 	"/delete confirm:yes": {"open": "bm", "invited": "bm", "black": "bwm", "white": "bwm", "clock": "bwm", "offered": "m", "erasing": "wm", "stones": "bwm", "stopped": "bwm", "agreed": "bwm", "branch": "bwm", "over": "bwm", "off": "bm", "alone": "bm", "sandbox": "b"},
+	"/page agree:yes":     {},
 	"/adjudicate void":    {"black": "m", "white": "m", "clock": "m", "offered": "m", "erasing": "m", "stones": "m", "stopped": "m", "agreed": "m", "branch": "m", "alone": "mB", "sandbox": "B"},
 	"/adjudicate black":   {"black": "m", "white": "m", "clock": "m", "offered": "m", "erasing": "m", "stones": "m", "stopped": "m", "agreed": "m", "branch": "m", "alone": "mB", "sandbox": "B"},
 }
@@ -85,7 +86,7 @@ var elsewhere = map[string]string{
 
 // questions change nothing, whoever asks.
 var questions = []string{"/score", "/score why:yes", "/board", "/board 1", "/replay", "/score ledger:yes", "/rules aga", "/compare", "/demo", "/show .X.\n.O.\n...",
-	"/sgf", "/more", "/clock", "/games", "/help", "/score share:true", "/board share:true", "/games mine"}
+	"/sgf", "/more", "/clock", "/games", "/help", "/page", "/score share:true", "/board share:true", "/games mine"}
 
 // A bench is a talk whose games are looked at.
 type bench struct {

@@ -9,23 +9,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
-// Scene returns the picture of a game after event seq. A page asks for all the boards that
-// it shows, so earlier boards have an estimate only if it is in memory.
-func (b *Bot) Scene(ctx context.Context, id match.GameID, seq int) (render.Scene, error) {
-	m, p, err := b.at(ctx, id, seq)
-	if err != nil {
-		return render.Scene{}, err
-	}
-	room, l, err := b.room(ctx, m.Where)
-	if err != nil {
-		return render.Scene{}, err
-	}
-	if _, known := b.cache.estimated(m.ID, p); !known && seq < m.Seq {
-		m.NoHints = true
-	}
-	return b.scene(ctx, m, p, l, room.Look(match.Preferences{}))
-}
-
 // scene draws a match in the words of a language.
 func (b *Bot) scene(ctx context.Context, m match.Match, p *match.Position, l *text.Language, look render.Options) (render.Scene, error) {
 	who, err := b.rooms.People(ctx, m.Black, m.White)

@@ -59,6 +59,8 @@ type Store interface {
 	Match(ctx context.Context, id match.GameID) (match.Match, []match.Event, error)
 	// Header returns a match without its events, or ErrNotFound.
 	Header(ctx context.Context, id match.GameID) (match.Match, error)
+	// Page returns the match whose page has a slug, without its events, or ErrNotFound.
+	Page(ctx context.Context, slug string) (match.Match, error)
 	// Events returns the events of a match with a Seq above after and at most to, which
 	// must not be above that of the match.
 	Events(ctx context.Context, id match.GameID, after, to int) ([]match.Event, error)

@@ -373,12 +373,12 @@ func (d *fakeService) Owe(context.Context, match.Room, ...outbox.Owes) error { r
 
 func (d *fakeService) Suggest(context.Context, bot.Request, string, string) []bot.Choice { return nil }
 
-func (d *fakeService) Scene(context.Context, match.GameID, int) (render.Scene, error) {
+func (d *fakeService) View(context.Context, bot.Viewing) (bot.View, error) {
 	g, err := rules.New(&rules.TwoButton, rules.Setup{W: 5, H: 5})
 	if err != nil {
-		return render.Scene{}, err
+		return bot.View{}, err
 	}
-	return render.Of(g, render.Names{}), nil
+	return bot.View{Scene: render.Of(g, render.Names{})}, nil
 }
 
 func (d *fakeService) Report(context.Context, bot.Report) error { return nil }

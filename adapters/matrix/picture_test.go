@@ -13,6 +13,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/lru"
@@ -237,12 +238,12 @@ func TestPictureOfAnOldBoard(t *testing.T) {
 		c, _, g := playing(t, s)
 		c.settled()
 		game, seq := c.game(1)
-		scene, err := c.bot.Scene(t.Context(), game, seq)
+		view, err := c.bot.View(t.Context(), bot.Viewing{Game: game, Seq: seq})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, newest := range []int{seq + 1, seq} {
-			p := outbox.Post{ID: "picture", Kind: outbox.Attach, Game: game, Number: 1, Seq: seq, Attempt: 1, Scene: &scene, Data: `{"Post":"p"}`,
+			p := outbox.Post{ID: "picture", Kind: outbox.Attach, Game: game, Number: 1, Seq: seq, Attempt: 1, Scene: &view.Scene, Data: `{"Post":"p"}`,
 				Where: match.Room{Platform: Name, Channel: g.black.at.String()}, Replaces: receipt(g.black.at, g.root)}
 			c.a.newest.Add(lineOf(p), newest)
 			before := len(g.black.View(g.black.at).Pictures(c.user.ID))

@@ -61,11 +61,11 @@ type boardKey struct {
 // board returns a board of a game that was shown in this room, or bot.ErrNotFound.
 func (s *server) board(ctx context.Context, game match.GameID, seq int) (*board, error) {
 	return s.boards.get(boardKey{game, seq}, func() (*board, error) {
-		scene, err := s.service.Scene(context.WithoutCancel(ctx), game, seq) // it is for others, too
+		view, err := s.service.View(context.WithoutCancel(ctx), bot.Viewing{Game: game, Seq: seq}) // it is for others, too
 		if err != nil {
 			return nil, err
 		}
-		return newBoard(scene), nil
+		return newBoard(view.Scene), nil
 	})
 }
 

@@ -171,14 +171,16 @@ func (d fakeService) Suggest(_ context.Context, r bot.Request, option, prefix st
 	return out
 }
 
-func (d fakeService) Scene(_ context.Context, game match.GameID, seq int) (render.Scene, error) {
-	if game != "g1" && game != "g2" || seq > 5 {
-		return render.Scene{}, bot.ErrNotFound
+func (d fakeService) View(_ context.Context, v bot.Viewing) (view bot.View, err error) {
+	if v.Game != "g1" && v.Game != "g2" || v.Seq > 5 {
+		return view, bot.ErrNotFound
 	}
 	if d.draw != nil {
-		return d.draw(seq)
+		view.Scene, err = d.draw(v.Seq)
+		return view, err
 	}
-	return scene(seq), nil
+	view.Scene = scene(v.Seq)
+	return view, nil
 }
 
 // scene is a small board after some placements.

@@ -80,13 +80,16 @@ func (in *Input) other() text.Message {
 // ask puts a question to the opponent. It holds until it is answered or a turn
 // is made. How, if it is there, tells how to answer it.
 func (in *Input) ask(what string, question text.Message, how ...text.Message) Step {
-	if a := in.Position.Asked; a != nil && (in.Match.State == Going || in.Match.State == Sandbox || in.asked("delete") || in.asked("rematch")) { // else the end has answered it
+	if a := in.Position.Asked; a != nil && (in.Match.State == Going || in.Match.State == Sandbox || in.asked("delete") || in.asked("rematch") || in.asked("page")) { // else the end has answered it
 		if in.Match.Seat(a.By) == in.By {
 			return in.alreadyAsked()
 		}
 		key := "request.answer"
-		if a.What == "delete" { // /accept could mean the count
+		switch a.What {
+		case "delete":
 			key = "request.answer.delete"
+		case "page":
+			key = "request.answer.page"
 		}
 		return in.Refuse(say(key, in.number(), named(in.Match.Seat(a.By)), wish(a)))
 	}
@@ -101,6 +104,10 @@ func (in *Input) ask(what string, question text.Message, how ...text.Message) St
 // wish names what a question is about: "the undo".
 func wish(a *Ask) text.Message { return say("wish." + a.What) }
 
+// byCommand reports whether giving the same command agrees to a question, because /accept
+// could mean the count.
+func (a *Ask) byCommand() bool { return a.What == "delete" || a.What == "page" }
+
 // alreadyAsked refuses to ask again while the opponent has not answered.
 func (in *Input) alreadyAsked() Step {
 	a := in.Position.Asked
@@ -114,7 +121,7 @@ func (in *Input) agree() (Step, bool) {
 	switch {
 	case in.askedByOther("rematch"):
 		return rematch(in), true
-	case a == nil, a.What == "delete": // which is answered by /delete
+	case a == nil, a.byCommand():
 		return Step{}, false
 	case stopped && a.What != "rematch" && (a.What != "pause" || in.Match.Seat(a.By) == in.By && in.Request.Args["seq"] == ""): // the count is meant
 		return Step{}, false
@@ -172,6 +179,42 @@ func draw(in *Input) Step {
 		return s
 	}
 	return in.ask("draw", say("request.draw", named(in.By), in.other(), in.number()))
+}
+
+// page gives a match a page that is older than those of its room, if both players agree.
+func page(in *Input) Step {
+	m := in.Match
+	if s, gone := in.gone(); gone {
+		return s
+	}
+	switch {
+	case m.Paged(in.Position, in.Room):
+		return in.Refuse(say("page.already", in.number()))
+	case !in.Room.Pages.On():
+		return in.Refuse(NoPage(m, in.Room))
+	case !in.plays():
+		return in.Refuse(say("onlooker", in.number()))
+	case m.State == Open:
+		return in.Refuse(m.Waiting(in.By))
+	case !in.yes("agree"):
+		return in.Refuse(NoPage(m, in.Room))
+	case m.Black == m.White, in.askedByOther("page"):
+		paged := *in
+		paged.Match.Page = cmp.Or(m.Page, in.NewPage)
+		return paged.step(words{above: []text.Message{say("page.agreed", in.number())}, quiet: true}, body(eventPage))
+	}
+	return in.ask("page", say("request.page", named(in.By), in.other(), in.number()), say("request.how.page"))
+}
+
+// NoPage says why a match has no page.
+func NoPage(m Match, room RoomSettings) text.Message {
+	switch {
+	case room.Pages == SealedPages:
+		return say("page.sealed")
+	case !room.Pages.On():
+		return say("page.off")
+	}
+	return say("page.older", strconv.Itoa(m.Number))
 }
 
 // pause asks to stop the clocks, or lets them run again.

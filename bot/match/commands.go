@@ -31,6 +31,7 @@ var Commands = map[string]Command{
 	"clock":      {change: pause, Seated: true},
 	"claim":      {change: claim, Seated: true},
 	"comment":    {change: comment},
+	"page":       {change: page},
 	"delete":     {change: withdraw},
 	"adjudicate": {change: adjudicate},
 }

@@ -31,6 +31,7 @@ type Input struct {
 	Request  Request
 	By       PersonID
 	NewID    GameID              // of the game that the request opens, if it opens one
+	NewPage  string              // slug of its page
 	Coin     bool                // its nigiri
 	Users    map[string]PersonID // for options of type User
 	Seats    [2]PersonID         // the people in the seats of a local room; empty elsewhere
@@ -118,7 +119,7 @@ func (in *Input) unmoved(seq string) bool {
 			}
 		case eventAsk, eventDeny:
 			// An answer must be for that very question.
-			if slices.Contains([]string{"accept", "decline", "delete"}, in.Request.Command) {
+			if slices.Contains([]string{"accept", "decline", "delete", "page"}, in.Request.Command) {
 				return false
 			}
 		default:
@@ -370,7 +371,7 @@ func (in *Input) answers() bool {
 	case "accept": // a wish to delete the game is answered by /delete
 		return in.asked("rematch")
 	case "decline":
-		return in.asked("rematch") || in.asked("delete")
+		return in.asked("rematch") || in.asked("delete") || in.asked("page")
 	}
 	return false
 }

@@ -83,12 +83,14 @@ func (k *table) read(line string) []string {
 	case "room":
 		k.room = RoomSettings{}
 		for word := range strings.FieldsSeq(what) {
-			name, value, _ := strings.Cut(word, ":")
-			if name == "undo" {
+			switch name, value, _ := strings.Cut(word, ":"); name {
+			case "undo":
 				k.room.Undo, _ = strconv.Atoi(value)
-				continue
+			case "since": // now
+				k.room.Since = k.now
+			default:
+				reflect.ValueOf(&k.room).Elem().FieldByName(strings.ToUpper(name[:1]) + name[1:]).SetString(value)
 			}
-			reflect.ValueOf(&k.room).Elem().FieldByName(strings.ToUpper(name[:1]) + name[1:]).SetString(value)
 		}
 	case "remind": // remind bob direct
 		person, how, _ := strings.Cut(what, " ")

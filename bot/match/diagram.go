@@ -113,7 +113,7 @@ func setUp(in *Input) Step {
 		return in.Refuse(say("sandbox.many"))
 	}
 	m := Match{ID: in.NewID, Rules: g.Rules().Stored(), Setup: g.Setup(), Opener: in.By, Where: in.Request.Where,
-		Opened: in.Now, Standing: Standing{State: Sandbox, Black: in.By, White: in.By}}
+		Opened: in.Now, Standing: Standing{State: Sandbox, Page: in.NewPage, Black: in.By, White: in.By}}
 	bodies := []Body{body(eventSandbox)}
 	for _, t := range g.Log() {
 		bodies = append(bodies, body(eventTurn, t))

@@ -158,7 +158,7 @@ var (
 		return f.tick(e, clock.Event{Kind: clock.Stop})
 	})
 	// ask W undo 12: White asks Black to go back to the game after event 12; or for a
-	// draw, a pause, a rematch, or to delete the game.
+	// draw, a pause, a rematch, a page, or to delete the game.
 	eventAsk = kind("ask", func(f *folding, e Event, args string) error {
 		words := strings.Fields(args)
 		if len(words) < 2 {
@@ -205,6 +205,11 @@ var (
 	eventFlag = kind("flag", func(f *folding, e Event, args string) error {
 		by := colorOf(args)
 		return f.end(e, by.Opponent().Letter()+"+T", rules.Saying{Text: "{0} ran out of time", Args: []any{by}})
+	})
+	// page: both players agreed that the game has a page.
+	eventPage = kind("page", func(f *folding, e Event, _ string) error {
+		f.Asked, f.Paged = nil, e.At
+		return nil
 	})
 	// drawn: both players agreed on a draw.
 	eventDrawn = kind("drawn", func(f *folding, e Event, _ string) error {

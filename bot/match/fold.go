@@ -39,6 +39,7 @@ type Position struct {
 	Why     rules.Saying
 	dead    []rules.Point // by a moderator's decision
 	Deleted bool
+	Paged   time.Time // when both players agreed that the match has a page; zero: they have not
 	sandbox bool
 	At      time.Time // of the last event
 	backing *backing
@@ -56,7 +57,7 @@ type Remark struct {
 
 // An Ask is what one player asks the other.
 type Ask struct {
-	What string // "undo", "draw", "pause", "delete" or "rematch"
+	What string // "undo", "draw", "pause", "delete", "rematch" or "page"
 	By   rules.Color
 	back int // undo: the event after which the game would go on
 	Seq  int // of the event that asked

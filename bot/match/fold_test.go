@@ -145,7 +145,7 @@ func (s *scribe) body(p *Position) string {
 	all := []string{
 		"join " + player + " ada", "open", "begin", "sandbox", fmt.Sprintf("comment %d hm", s.IntN(5)), "comment", "comment x",
 		fmt.Sprintf("undo %d", back), fmt.Sprintf("undo %d agreed", back), "undo", "branch " + player, "return", leave.String(),
-		fmt.Sprintf("ask %s undo %d", player, back), "ask " + player + " draw", "ask", "deny", "pause", "unpause", "unpause",
+		fmt.Sprintf("ask %s undo %d", player, back), "ask " + player + " draw", "ask", "deny", "pause", "unpause", "page",
 		fmt.Sprintf("credit %d %d", from.UnixMilli(), from.Add(time.Duration(s.Int64N(int64(24*time.Hour)))).UnixMilli()), "credit right", "credit 1", "sing", "stone A1",
 	}
 	if s.IntN(20) == 0 {

@@ -73,6 +73,9 @@ func (w *walk) begin() {
 		typed = "setup diagram:.X./.O./..."
 	}
 	w.room.Undo = w.IntN(3)*60 - 60
+	if w.room.Undo >= 0 { // its games are older than their pages
+		w.room.Pages, w.room.Since = LinkPages, w.now.Add(time.Second)
+	}
 	if w.IntN(20) == 0 { // the board is repeated
 		w.decide("ada", "new japanese size:2x1 komi:0 opponent:me")
 		for _, typed := range strings.Split("place A1|place B1|pass|pass|resume|place A1|pass|pass|resume|place B1|pass|pass|resume|place A1", "|") {
@@ -113,7 +116,7 @@ func (w *walk) ask() {
 		typed = "pass anyway:yes"
 	}
 	if w.IntN(12) == 0 {
-		typed = w.one("resign", "resign confirm:yes", "delete", "delete", "delete forget", "delete cancel", "adjudicate void", "adjudicate count", "adjudicate white", "new aga")
+		typed = w.one("resign", "resign confirm:yes", "delete", "delete", "delete forget", "delete cancel", "adjudicate void", "adjudicate count", "adjudicate white", "new aga", "page agree:yes", "page agree:yes")
 	}
 	if w.IntN(8) == 0 {
 		typed += fmt.Sprintf(" seq:%d", max(0, w.match.Seq-w.IntN(4)))
@@ -259,6 +262,8 @@ func rightful(m Match, e Event, before []Event, moderator bool) bool {
 		return plays && (len(words) == 2 || answers("undo"))
 	case "pause":
 		return alone && plays || answers("pause")
+	case "page":
+		return alone && plays || answers("page")
 	case "begin", "unpause", "deny", "return":
 		return plays || words[0] == "return" && moderator
 	case "turn", "suggest", "ask", "branch":

@@ -89,6 +89,7 @@ type Match struct {
 // stored beside them so that lists need no replay.
 type Standing struct {
 	State        State
+	Page         string   // slug in the address of its page, hard to guess; empty: it has none, because it is older than pages
 	Black, White PersonID // empty while the seat is open
 	ToMove       PersonID // empty when nobody is to move
 	Seq          int      // of the last event
@@ -280,4 +281,31 @@ type RoomSettings struct {
 	Lang    string // BCP 47 tag; empty: the one that the platform names, or English
 	Hints   string // "on" (default) or "off": whether new games have them, see Match.NoHints
 	Letters string // "on" or "off" (default): whether boards are shown in letters beside their pictures
+	Pages   Pages  // whether games have pages
+	// Since is when the games that have pages begin: none was opened before. Zero: all have
+	// them.
+	Since time.Time
+}
+
+// Pages says whether the games of a room have pages.
+type Pages string
+
+// The values of Pages. The default is the platform's.
+const (
+	NoPages     Pages = "off"
+	LinkPages   Pages = "link"   // for those who have the address
+	PublicPages Pages = "public" // and search engines may list them
+	SealedPages Pages = "sealed" // the room is encrypted, so they are off whatever it has chosen; never stored
+)
+
+// On reports whether games have pages.
+func (p Pages) On() bool { return p == LinkPages || p == PublicPages }
+
+// Paged reports whether anybody who has its address may read the page of a match that is
+// at p now: those opened since the room has pages, and others if both players have agreed.
+func (m Match) Paged(p *Position, room RoomSettings) bool {
+	if m.Page == "" || !room.Pages.On() || m.State == Deleted {
+		return false
+	}
+	return !m.Opened.Before(room.Since) || p != nil && !p.Paged.IsZero() && !p.Paged.Before(room.Since)
 }

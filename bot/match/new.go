@@ -43,7 +43,7 @@ func newGame(in *Input) Step {
 	}
 	m := Match{
 		ID: in.NewID, Rules: r.Stored(), NoHints: in.Room.Hints == "off", Opener: in.By, Where: in.Request.Where,
-		Opened: in.Now, Standing: Standing{State: Open},
+		Opened: in.Now, Standing: Standing{State: Open, Page: in.NewPage},
 	}
 	if in.arg("hints") != "" {
 		m.NoHints = !in.yes("hints")
@@ -314,7 +314,7 @@ func rematch(in *Input) Step {
 		return in.Refuse(wrong(err))
 	}
 	m := Match{ID: in.NewID, Rules: played, Setup: old.Setup, Clock: old.Clock, NoHints: old.NoHints, Opener: in.By, Where: in.Request.Where,
-		Opened: in.Now, Standing: Standing{State: Open}}
+		Opened: in.Now, Standing: Standing{State: Open, Page: in.NewPage}}
 	m.Black, m.White = old.White, old.Black
 	since, yours := in.ended(), in.Yours
 	var replaces []GameID

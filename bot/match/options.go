@@ -89,7 +89,8 @@ var answerOptions = []option{
 	{Control{"label.join", "join", nil, ""}, lasts, func(n now) bool { return n.State == Open }},
 	{Control{"label.decline", "decline", nil, ""}, lasts, now.challenge},
 	{Control{"label.delete", "delete", nil, ""}, once, func(n now) bool { return n.asks("delete") }},
-	{Control{"label.yes", "accept", nil, ""}, once, func(n now) bool { return n.asks("") && !n.asks("delete") }},
+	{Control{"label.page", "page", with("agree", "yes"), ""}, once, func(n now) bool { return n.asks("page") }},
+	{Control{"label.yes", "accept", nil, ""}, once, func(n now) bool { return n.asks("") && !n.Asked.byCommand() }},
 	{Control{"label.decline", "decline", nil, ""}, once, func(n now) bool { return n.asks("") }},
 }
 

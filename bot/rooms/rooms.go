@@ -59,6 +59,7 @@ type Channel struct {
 	Server   Server             // to which the channel belongs, if one is known
 	Lang     string             // BCP 47 tag of the language that the platform names; empty: none
 	Parked   bool               // posts for the channel are parked
+	Sealed   bool               // it is encrypted, or was once
 }
 
 // Known is what the store knows about a request and the person who makes it.
@@ -99,6 +100,7 @@ type Place struct {
 	Own                match.RoomSettings // what the channel has chosen
 	Server             Server             // to which the channel belongs, if one is known
 	lang               string             // that the platform says it speaks
+	sealed             bool
 }
 
 // Place loads the settings that apply in a channel.
@@ -109,7 +111,7 @@ func (r *Rooms) Place(ctx context.Context, where match.Room) (Place, error) {
 
 // Place returns the settings that apply in the channel.
 func (c Channel) Place() Place {
-	return Place{RoomSettings: or(c.Settings, c.Server.Settings), Own: c.Settings, Server: c.Server, lang: c.Lang}
+	return Place{RoomSettings: or(c.Settings, c.Server.Settings), Own: c.Settings, Server: c.Server, lang: c.Lang, sealed: c.Sealed}
 }
 
 // or returns rs with its default fields taken from other.
@@ -119,9 +121,38 @@ func or(rs, other match.RoomSettings) match.RoomSettings {
 		Rules: cmp.Or(rs.Rules, other.Rules), Size: cmp.Or(rs.Size, other.Size), Clock: cmp.Or(rs.Clock, other.Clock),
 		Undo: cmp.Or(rs.Undo, other.Undo), Opens: cmp.Or(rs.Opens, other.Opens), Theme: cmp.Or(rs.Theme, other.Theme), Layout: cmp.Or(rs.Layout, other.Layout),
 		Coords: cmp.Or(rs.Coords, other.Coords), Lang: cmp.Or(rs.Lang, other.Lang), Hints: cmp.Or(rs.Hints, other.Hints),
-		Letters: cmp.Or(rs.Letters, other.Letters),
+		Letters: cmp.Or(rs.Letters, other.Letters), Pages: cmp.Or(rs.Pages, other.Pages), Since: later(rs.Since, other.Since),
 	}
 }
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// WithPages returns the settings that apply in the place, with Pages as they are where
+// those of the platform's rooms are otherwise.
+func (p Place) WithPages(otherwise match.Pages) match.RoomSettings {
+	rs := p.RoomSettings
+	rs.Pages = cmp.Or(rs.Pages, otherwise, match.NoPages)
+	if p.sealed {
+		rs.Pages = match.SealedPages
+	}
+	return rs
+}
+
+// Seal stores that a channel is encrypted: its games have no pages from now on.
+func (r *Rooms) Seal(ctx context.Context, where match.Room) error {
+	if c, err := r.store.Channel(ctx, where); err != nil || c.Sealed {
+		return err
+	}
+	return r.store.SetBookmark(ctx, SealMark(where), "sealed")
+}
+
+// SealMark returns the name of the bookmark that says that a channel is encrypted.
+func SealMark(where match.Room) string { return "bot:sealed:" + where.Platform + ":" + where.Channel }
 
 // Language returns the language of a place: the one that its moderators have
 // chosen, or the one that the platform names, or English.

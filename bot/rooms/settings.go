@@ -16,9 +16,10 @@ import (
 // An Asker wants to see settings, or to change them.
 type Asker struct {
 	*match.Input
-	Here    Place // where they ask
-	Server  bool  // that is one of several channels of a server
-	Manager bool  // the platform says that they manage this server
+	Here    Place       // where they ask
+	Server  bool        // that is one of several channels of a server
+	Manager bool        // the platform says that they manage this server
+	Pages   match.Pages // of the rooms of this platform that choose nothing
 }
 
 func say(key string, args ...any) text.Message { return text.Say(key, args...) }
@@ -92,6 +93,29 @@ func (in Asker) settingsOf(rs *match.RoomSettings) []setting {
 		{"opens", oneOf(&rs.Opens, []string{"anyone", "moderators", "nobody"}, "settings.opens.bad")},
 		{"hints", oneOf(&rs.Hints, []string{"on", "off"}, "settings.hints.bad")},
 		{"letters", oneOf(&rs.Letters, []string{"on", "off"}, "settings.letters.bad")},
+		{"pages", in.pages(rs)},
+	}
+}
+
+// pages returns a function that sets whether games have pages. Only games that are opened
+// afterwards get them, unless those before have them still.
+func (in Asker) pages(rs *match.RoomSettings) func(string) error {
+	return func(v string) error {
+		had, sealed := rs.Pages, in.Here.sealed && rs.Server == ""
+		if err := oneOf((*string)(&rs.Pages), []string{string(match.NoPages), string(match.LinkPages), string(match.PublicPages)}, "settings.pages.bad")(v); err != nil {
+			return err
+		}
+		if sealed && rs.Pages.On() {
+			return text.Error("page.sealed")
+		}
+		otherwise := in.Here.Server.Settings.Pages
+		if rs.Server != "" {
+			otherwise = ""
+		}
+		if !cmp.Or(had, otherwise, in.Pages).On() || !cmp.Or(rs.Pages, otherwise, in.Pages).On() {
+			rs.Since = in.Now
+		}
+		return nil
 	}
 }
 
@@ -169,6 +193,13 @@ func Settings(in Asker) match.Step {
 		texts = told(rs, "settings.new.server")
 	} else {
 		texts = told(or(rs, in.Here.Server.Settings), "settings.new")
+	}
+	switch now := or(rs, in.Here.Server.Settings); {
+	case in.Here.sealed && !everywhere:
+	case cmp.Or(now.Pages, in.Pages).On():
+		texts = append(texts, say("settings.pages."+string(cmp.Or(now.Pages, in.Pages))))
+	case in.typed("pages") != "":
+		texts = append(texts, say("settings.pages.off"))
 	}
 	if !changed && in.Request.Moderator && !everywhere {
 		texts = append(texts, say("settings.how"))

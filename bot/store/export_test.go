@@ -65,10 +65,10 @@ func TestStrangeTextsAreExported(t *testing.T) {
 }
 
 // The forms of exports that have been made stay readable.
-const smallExport = `{"halfpoint":"export","version":8}
+const smallExport = `{"halfpoint":"export","version":9}
 {"person":{"id":"pa","platform":"web","platform_id":"name:ada","name":"Ada <½>"}}
 {"preference":{"person":"pa","body":"{\"remind\":\"none\"}"}}
-{"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000,"rated":1}}
+{"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000,"rated":1,"page":"p"}}
 {"game_channel":{"game":"g","platform":"web","channel":"c","thread":"","number":1,"state":"going"}}
 {"event":{"game":"g","seq":1,"at":1700000001000,"actor":"pa","body":"turn B place D4","proof":"0123456789abcdef"}}
 {"due":{"game":"g","kind":"flag","at":1700000009000,"seq":1}}
@@ -94,6 +94,7 @@ var lacked = []struct {
 	tables  []string
 	columns [][3]string
 }{
+	{8, nil, [][3]string{{`,"page":"p"`, ``, `,"page":""`}}},
 	{7, nil, [][3]string{{`"tried":1,"person":"pa"`, `"tried":1`, `"tried":1,"person":""`}, {`,"person":"pa"}}`, `}}`, `,"person":""}}`}}},
 	{6, nil, [][3]string{{`"why":"","tried":1`, `"why":"clean"`, `"why":"","tried":1`}}},
 	{5, []string{"outage"}, nil},
@@ -106,7 +107,7 @@ var lacked = []struct {
 // olderExport returns smallExport as an older version wrote it, and what is exported
 // after its import.
 func olderExport(version int) (older, read string) {
-	older, read = strings.Replace(smallExport, `"version":8`, fmt.Sprintf(`"version":%d`, version), 1), smallExport
+	older, read = strings.Replace(smallExport, `"version":9`, fmt.Sprintf(`"version":%d`, version), 1), smallExport
 	for _, l := range lacked {
 		if l.version < version {
 			break
@@ -141,7 +142,7 @@ func TestExportForm(t *testing.T) {
 }
 
 func TestOlderExportsAreRead(t *testing.T) {
-	for version := 1; version <= 7; version++ {
+	for version := 1; version <= 8; version++ {
 		older, want := olderExport(version)
 		s := open(t, store.Memory)
 		must(t, s.Import(t.Context(), strings.NewReader(older)))
@@ -217,13 +218,13 @@ func TestImportRefuses(t *testing.T) {
 		{"a record", "(;FF[4]SZ[3])", "line 1: this is not an export of halfpoint"},
 		{"other lines", `{"table":"export","version":1}`, "line 1: this is not an export of halfpoint"},
 		{"no version", `{"halfpoint":"export"}`, "line 1: this is not an export of halfpoint"},
-		{"a newer version", swap(`"version":8`, `"version":9,"more":true`), "line 1: written by a newer halfpoint: version 9, this program reads 8"},
+		{"a newer version", swap(`"version":9`, `"version":10,"more":true`), "line 1: written by a newer halfpoint: version 10, this program reads 9"},
 		{"a table that is not", swap(`{"bookmark":{`, `{"diary":{`), `line 16: there is no table "diary"`},
 		{"a table of the database's own", swap(`{"bookmark":{`, `{"halfpoint_version":{`), `line 16: there is no table "halfpoint_version"`},
 		{"a long name", swap(`{"bookmark":{`, `{"`+strings.Repeat("x", 5000)+`":{`), `line 16: there is no table "` + strings.Repeat("x", 40) + `"`},
 		{"a column that is not", swap(`"value":"s1"`, `"value":"s1","weather":"fair"`), `line 16: bookmark has no "weather"`},
 		{"a column in capitals", swap(`"value":"s1"`, `"Value":"s1"`), `line 16: bookmark lacks value`},
-		{"a missing column", swap(`,"rated":1}`, `}`), "line 4: game lacks rated"},
+		{"a missing column", swap(`,"rated":1,`, `,`), "line 4: game lacks rated"},
 		{"a number for a text", swap(`"s1"`, `1`), "line 16: value of bookmark: must be a text"},
 		{"nothing for a text", swap(`"s1"`, `null`), "line 16: value of bookmark: must be a text"},
 		{"a text for a number", swap(`{"n":7`, `{"n":"7"`), "line 17: n of message: must be a whole number"},

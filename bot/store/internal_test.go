@@ -131,14 +131,16 @@ func TestLookupsUseIndices(t *testing.T) {
 		{messagesOf("local", 9), []any{"local", 1}, []string{"SEARCH message USING INTEGER PRIMARY KEY (rowid>?)"}},
 		{messagesOf("local/a", 9), []any{"local/a", 1}, []string{"SEARCH message USING INDEX message_room (room=? AND n>?)"}},
 		{messageWithKey, []any{"k"}, []string{"SEARCH message USING INDEX message_key (key=?)"}},
-		{known, []any{"web", "c", "l", "web", "1", "r"}, []string{"CO-ROUTINE here", "SCAN CONSTANT ROW", "SCAN here",
+		{known, []any{"web", "c", "l", "web", "1", "r", "s"}, []string{"CO-ROUTINE here", "SCAN CONSTANT ROW", "SCAN here",
 			"SEARCH r USING INDEX sqlite_autoindex_room_setting_1 (platform=? AND channel=?)",
 			"SEARCH c USING INDEX sqlite_autoindex_server_channel_1 (platform=? AND channel=?)",
 			"SEARCH s USING INDEX sqlite_autoindex_server_1 (platform=? AND server=?)",
 			"SEARCH l USING INDEX sqlite_autoindex_bookmark_1 (adapter=?)",
 			"SEARCH p USING INDEX sqlite_autoindex_person_2 (platform=? AND platform_id=?)",
 			"SEARCH f USING INDEX sqlite_autoindex_preference_1 (person=?)", "SEARCH i USING PRIMARY KEY (request=?)",
-			"CORRELATED SCALAR SUBQUERY", "SEARCH post USING COVERING INDEX post_parked (platform=? AND channel=?)"}},
+			"CORRELATED SCALAR SUBQUERY", "SEARCH post USING COVERING INDEX post_parked (platform=? AND channel=?)",
+			"CORRELATED SCALAR SUBQUERY", "SEARCH bookmark USING COVERING INDEX sqlite_autoindex_bookmark_1 (adapter=?)"}},
+		{paged, []any{"p"}, []string{"SEARCH g USING INDEX game_page (page=?)", "SEARCH c USING INDEX sqlite_autoindex_game_channel_1 (game=?)"}},
 	} {
 		plan := explain(t, s, c.query, c.args...)
 		lines := strings.Split(plan, "\n")
@@ -328,7 +330,7 @@ func TestStrangersAreLookedAtAgain(t *testing.T) {
 		INSERT INTO person VALUES ('opens', 'web', '1', ''), ('black', 'web', '2', ''), ('white', 'web', '3', ''), ('invited', 'web', '4', ''),
 			('acts', 'web', '5', ''), ('chooses', 'web', '6', ''), ('stranger', 'web', '7', ''), ('not asked about', 'web', '8', '');
 		INSERT INTO preference VALUES ('chooses', '{}');
-		INSERT INTO game VALUES ('g', 'aga@1', '{"w":9,"h":9}', 'opens', 'invited', 0, 'going', 'black', 'white', '', 1, '', 1700000000000, 'none', 0, 0);
+		INSERT INTO game VALUES ('g', 'aga@1', '{"w":9,"h":9}', 'opens', 'invited', 0, 'going', 'black', 'white', '', 1, '', 1700000000000, 'none', 0, 0, '');
 		INSERT INTO event VALUES ('g', 1, 1700000000000, 'acts', 'comment 1 Nice', '');`))
 	must(t, s.forEach(t.Context(), []string{"opens", "black", "white", "invited", "acts", "chooses", "stranger"}, 2, removeStrangers))
 	left, err := values[string](t.Context(), s.read, "SELECT id FROM person ORDER BY platform_id")

@@ -14,7 +14,7 @@ import (
 // matchesFrom begins every query for matches, as scanMatch reads them.
 const matchesFrom = `
 	SELECT g.id, g.rules, g.setup, g.opener, g.invited, c.platform, c.channel, c.thread, c.number, g.opened,
-		g.state, g.black, g.white, g.to_move, g.seq, g.result, g.changed, g.clock, g.deadline, g.rated
+		g.state, g.black, g.white, g.to_move, g.seq, g.result, g.changed, g.clock, g.deadline, g.rated, g.page
 	FROM game g JOIN game_channel c ON c.game = g.id`
 
 // scanMatch reads a match from a row of matchesFrom.
@@ -24,7 +24,7 @@ func scanMatch(scan scanner) (match.Match, error) {
 	var opened, changed, deadline int64
 	err := scan(&m.ID, &m.Rules, &setup, &m.Opener, &m.Invited,
 		&m.Where.Platform, &m.Where.Channel, &m.Where.Thread, &m.Number, &opened,
-		&m.State, &m.Black, &m.White, &m.ToMove, &m.Seq, &m.Result, &changed, &clock, &deadline, &m.Rated)
+		&m.State, &m.Black, &m.White, &m.ToMove, &m.Seq, &m.Result, &changed, &clock, &deadline, &m.Rated, &m.Page)
 	if err != nil {
 		return match.Match{}, err
 	}
@@ -55,6 +55,19 @@ func (s *Store) Match(ctx context.Context, id match.GameID) (match.Match, []matc
 func (s *Store) Header(ctx context.Context, id match.GameID) (m match.Match, err error) {
 	defer annotate(&err, "find match %s", id)
 	m, err = scanMatch(s.read.QueryRowContext(ctx, matchesFrom+" WHERE g.id = $1", id).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = bot.ErrNotFound
+	}
+	return m, err
+}
+
+// paged finds the match whose page has a slug.
+const paged = matchesFrom + " WHERE g.page = $1 AND g.page <> ''"
+
+// Page returns the match whose page has a slug, without its events, or ErrNotFound.
+func (s *Store) Page(ctx context.Context, slug string) (m match.Match, err error) {
+	defer annotate(&err, "find a page")
+	m, err = scanMatch(s.read.QueryRowContext(ctx, paged, slug).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrNotFound
 	}

@@ -15,9 +15,10 @@ import (
 const known = `
 	SELECT COALESCE(p.id, ''), COALESCE(p.name, ''), COALESCE(f.body, '{}'), i.answer,
 		COALESCE(r.body, '{}'), COALESCE(s.server, ''), COALESCE(s.body, '{}'), COALESCE(s.gone, 0), COALESCE(l.value, ''),
-		EXISTS (SELECT 1 FROM post WHERE post.state = 'parked' AND post.platform = here.platform AND post.channel = here.channel)
+		EXISTS (SELECT 1 FROM post WHERE post.state = 'parked' AND post.platform = here.platform AND post.channel = here.channel),
+		EXISTS (SELECT 1 FROM bookmark WHERE bookmark.adapter = here.seal)
 	FROM (SELECT CAST($1 AS TEXT) AS platform, CAST($2 AS TEXT) AS channel, CAST($3 AS TEXT) AS lang,
-			CAST($4 AS TEXT) AS of_person, CAST($5 AS TEXT) AS platform_id, CAST($6 AS TEXT) AS request) here
+			CAST($4 AS TEXT) AS of_person, CAST($5 AS TEXT) AS platform_id, CAST($6 AS TEXT) AS request, CAST($7 AS TEXT) AS seal) here
 	LEFT JOIN room_setting r ON r.platform = here.platform AND r.channel = here.channel
 	LEFT JOIN server_channel c ON c.platform = here.platform AND c.channel = here.channel
 	LEFT JOIN server s ON s.platform = c.platform AND s.server = c.server
@@ -38,8 +39,8 @@ func (s *Store) Known(ctx context.Context, who outbox.User, where match.Room, re
 	var prefs, own, of, theirs string
 	var gone int64
 	var answer sql.NullString
-	err = s.read.QueryRowContext(ctx, known, where.Platform, where.Channel, rooms.LangMark(where), who.Platform, who.ID, request).
-		Scan(&k.Person, &k.Name, &prefs, &answer, &own, &of, &theirs, &gone, &k.Channel.Lang, &k.Channel.Parked)
+	err = s.read.QueryRowContext(ctx, known, where.Platform, where.Channel, rooms.LangMark(where), who.Platform, who.ID, request, rooms.SealMark(where)).
+		Scan(&k.Person, &k.Name, &prefs, &answer, &own, &of, &theirs, &gone, &k.Channel.Lang, &k.Channel.Parked, &k.Channel.Sealed)
 	if err != nil {
 		return k, err
 	}

@@ -151,10 +151,10 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err 
 	}
 	err = put(ctx, tx, "match", `
 		INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed,
-			clock, deadline, rated)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING`,
+			clock, deadline, rated, page)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT DO NOTHING`,
 		m.ID, m.Rules, setup, m.Opener, m.Invited, millis(m.Opened),
-		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), string(clock), timer(m.Deadline), flag(m.Rated))
+		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), string(clock), timer(m.Deadline), flag(m.Rated), m.Page)
 	if err != nil {
 		return 0, err
 	}
@@ -177,15 +177,15 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err 
 // earlier Standing, was, is known, it writes indexed columns only if they have changed,
 // because each index costs a page.
 func changeMatch(ctx context.Context, tx *sql.Tx, m *match.Match, was *match.Standing, before int) error {
-	if was != nil && was.State == m.State && was.Black == m.Black && was.White == m.White {
+	if was != nil && was.State == m.State && was.Black == m.Black && was.White == m.White && was.Page == m.Page {
 		return put(ctx, tx, "match", `
 			UPDATE game SET to_move = $1, seq = $2, result = $3, changed = $4, deadline = $5 WHERE id = $6 AND seq = $7`,
 			m.ToMove, m.Seq, m.Result, millis(m.Changed), timer(m.Deadline), m.ID, before)
 	}
 	err := put(ctx, tx, "match", `
-		UPDATE game SET state = $1, black = $2, white = $3, to_move = $4, seq = $5, result = $6, changed = $7, deadline = $8
-		WHERE id = $9 AND seq = $10`,
-		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), timer(m.Deadline), m.ID, before)
+		UPDATE game SET state = $1, black = $2, white = $3, to_move = $4, seq = $5, result = $6, changed = $7, deadline = $8, page = $9
+		WHERE id = $10 AND seq = $11`,
+		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), timer(m.Deadline), m.Page, m.ID, before)
 	if err != nil {
 		return err
 	}

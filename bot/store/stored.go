@@ -207,10 +207,12 @@ type storedRoom struct {
 	Lang    string `json:"lang,omitempty"`
 	Hints   string `json:"hints,omitempty"`
 	Letters string `json:"letters,omitempty"`
+	Pages   string `json:"pages,omitempty"`
+	Since   int64  `json:"since,omitempty"` // milliseconds of Unix time
 }
 
 func encodeRoom(r match.RoomSettings) (string, error) {
-	return encode(storedRoom{r.Rules, r.Size, r.Clock, r.Undo, r.Opens, r.Theme, r.Layout, r.Coords, r.Lang, r.Hints, r.Letters})
+	return encode(storedRoom{r.Rules, r.Size, r.Clock, r.Undo, r.Opens, r.Theme, r.Layout, r.Coords, r.Lang, r.Hints, r.Letters, string(r.Pages), timer(r.Since)})
 }
 
 func decodeRoom(text string) (match.RoomSettings, error) {
@@ -218,7 +220,8 @@ func decodeRoom(text string) (match.RoomSettings, error) {
 	if err := decode(text, &s); err != nil {
 		return match.RoomSettings{}, err
 	}
-	return match.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Layout: s.Layout, Coords: s.Coords, Lang: s.Lang, Hints: s.Hints, Letters: s.Letters}, nil
+	return match.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Layout: s.Layout, Coords: s.Coords, Lang: s.Lang, Hints: s.Hints, Letters: s.Letters,
+		Pages: match.Pages(s.Pages), Since: timed(s.Since)}, nil
 }
 
 // storedExtra is the content of a message besides what was typed.

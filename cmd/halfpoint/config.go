@@ -119,6 +119,9 @@ func (c *configCheckCmd) Run(e *env) error {
 	if len(s.Hosts) > 0 {
 		fmt.Fprintf(e.out, "hosts: %s\n", strings.Join(s.Hosts, ", "))
 	}
+	if s.URL != "" {
+		fmt.Fprintf(e.out, "public_url: %s\n", s.URL)
+	}
 	for _, r := range own {
 		fmt.Fprintf(e.out, "ruleset: %s, %s\n", r.ID(), r.Title)
 	}

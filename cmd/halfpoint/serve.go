@@ -15,6 +15,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/terminal"
 	"github.com/halfpoint-go/halfpoint/adapters/web"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
@@ -53,12 +54,13 @@ func (*serveCmd) Run(e *env) error {
 		return err
 	}
 	defer closeMetrics()
-	b := bot.New(st, bot.Config{Log: log, Elapsed: elapsed, Rulesets: own, Games: s.Limits.Games, Shown: shown, Stopped: now.stopped})
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, OwnerToken: s.Owner, Person: s.Limits.Person, Channel: s.Limits.Channel, Log: st, Logger: log,
 		Ready: func(url string) {
 			e.started(s, log, url)
 			fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
 		}})
+	b := bot.New(st, bot.Config{Log: log, Elapsed: elapsed, Rulesets: own, Games: s.Limits.Games, Shown: shown, Stopped: now.stopped,
+		PublicURL: s.URL, Pages: map[string]match.Pages{room.Name(): match.LinkPages}})
 	others, err := discordAdapters(s, log)
 	if err != nil {
 		return err

@@ -1,0 +1,239 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
+	"github.com/halfpoint-go/halfpoint/rules/sgf"
+)
+
+// A Viewing asks how a game was at one moment, for a page of an adapter.
+type Viewing struct {
+	Slug string       // of the game's page; or
+	Game match.GameID // the game itself, for boards of the adapter's own rooms: the View has only Match, Path, Seq and Scene
+	Seq  int          // the event after which; 0: the last
+	As   string       // name of another ruleset that counts the position; empty: none
+	Lang string       // BCP 47 tag of the reader's language; empty: that of the room
+}
+
+// A View is a game at one moment.
+type View struct {
+	Match  match.Match  // its header, as it is now
+	Path   string       // of the page that shows the moment, "/g/abc/12"; empty: the game has no page
+	Public bool         // search engines may list the page, and previews name the players
+	Lang   string       // BCP 47 tag of all words in it
+	Seq    int          // of the moment; events are counted from 1
+	Number int          // turns up to the moment
+	Taken  bool         // the last of them was taken back later
+	Scene  render.Scene // the picture, with the names of the players
+	Card   render.Scene // the same for previews: without names unless Public
+	Title  string       // for previews, likewise: at most 70 bytes
+	Text   string       // for previews, likewise: at most 350 bytes
+	Line   string       // what the last turn did; empty before the first
+	Turns  []ViewTurn   // those that stand now, in order
+	Rules  string       // name of the ruleset, as people type it
+	As     *Counted     // the answer to Viewing.As; nil: it was not asked
+}
+
+// A ViewTurn is a turn that stands.
+type ViewTurn struct {
+	Seq    int // the event that made it
+	Number int // from 1
+	Text   string
+}
+
+// Counted is a position counted by another ruleset than that of its game.
+type Counted struct {
+	Rules   string       // name of the ruleset; empty: there is no such ruleset
+	Title   string       // of the ruleset
+	Scene   render.Scene // with its count
+	Differs []string     // sentences: how the count differs, and why
+	Err     string       // a sentence: why it cannot be counted so, and there is no more
+}
+
+// The longest title and text of a preview, in bytes.
+const (
+	maxTitle    = 70
+	maxViewText = 350
+)
+
+// View returns a game at one moment; see [Service].
+func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
+	m, err := b.viewed(ctx, v)
+	if err != nil {
+		return View{}, err
+	}
+	here, l, err := b.room(ctx, m.Where)
+	if err != nil {
+		return View{}, err
+	}
+	p, err := b.position(ctx, m, cmp.Or(v.Seq, m.Seq))
+	if err != nil {
+		return View{}, err
+	}
+	last := p
+	if v.Slug != "" {
+		if last, err = b.position(ctx, m, m.Seq); err != nil {
+			return View{}, err
+		}
+	}
+	settings := b.settings(here)
+	paged := m.Paged(last, settings)
+	if v.Slug != "" && !paged {
+		return View{}, ErrNotFound
+	}
+	// A page asks for all the boards that it shows, so earlier boards have an estimate only
+	// if it is in memory.
+	shown := m
+	if _, known := b.cache.estimated(m.ID, p); !known && p.Seq() < m.Seq {
+		shown.NoHints = true
+	}
+	if found, ok := text.FindLanguage(v.Lang); ok {
+		l = found
+	}
+	out := View{Match: m, Seq: p.Seq(), Lang: l.Tag, Public: settings.Pages == match.PublicPages}
+	if paged {
+		out.Path = fmt.Sprintf("/g/%s/%d", m.Page, out.Seq)
+	}
+	who, err := b.rooms.People(ctx, m.Black, m.White)
+	if err != nil {
+		return View{}, err
+	}
+	out.Scene = b.draw(ctx, shown, p, l, who, here.Look(match.Preferences{}))
+	if v.Slug == "" {
+		return out, nil
+	}
+	out.describe(shown, last, p, l)
+	named := map[match.PersonID]outbox.User{}
+	if out.Public {
+		named = who
+	}
+	out.Card = b.draw(ctx, shown, p, l, named, here.Look(match.Preferences{}))
+	if !out.Public {
+		out.Card.Black.Name, out.Card.White.Name = l.Say(text.Color(rules.Black)), l.Say(text.Color(rules.White))
+	}
+	out.preview(l)
+	if v.As != "" {
+		out.As = b.countedAs(v.As, p, l)
+		out.As.Scene.Look = out.Scene.Look
+		out.As.Scene.Black.Name, out.As.Scene.White.Name = out.Scene.Black.Name, out.Scene.White.Name
+	}
+	return out, nil
+}
+
+// address tells the address of a game's page, or why it has none.
+func address(q *question) outbox.Post {
+	settings := q.b.settings(q.localizer.here)
+	switch {
+	case !q.match.Paged(q.pos, settings):
+		return q.refuse(match.NoPage(q.match, settings))
+	case q.b.address == "":
+		return q.answer(say("page.nowhere", q.number()))
+	}
+	return q.answer(say("page.is", q.number(), text.Linked(q.b.address+q.match.Page)))
+}
+
+// viewed finds the game of a viewing, as it is now.
+func (b *Bot) viewed(ctx context.Context, v Viewing) (match.Match, error) {
+	if v.Seq < 0 {
+		return match.Match{}, ErrNotFound
+	}
+	if v.Slug == "" {
+		return b.store.Header(ctx, v.Game)
+	}
+	return b.store.Page(ctx, v.Slug)
+}
+
+// describe sets what a view tells of a position p of a game that is at last now.
+func (v *View) describe(m match.Match, last, p *match.Position, l *text.Language) {
+	v.Rules, v.Number = p.Game.Rules().Name, p.Game.Turns()
+	v.Line = word(l, lastTurn(p.Game), nil, m.Number)
+	v.Taken = len(p.Lines) > 0 && !slices.ContainsFunc(last.Lines, func(line match.Line) bool { return line.Seq == p.Lines[len(p.Lines)-1].Seq })
+	for _, line := range last.Lines {
+		if line.Turn.Kind.IsTurn() {
+			n := len(v.Turns) + 1
+			v.Turns = append(v.Turns, ViewTurn{line.Seq, n, l.Say(say("numbered", strconv.Itoa(n), text.Turn(line.Turn)))})
+		}
+	}
+}
+
+// preview sets the title and the text of a preview from the rest of a view.
+func (v *View) preview(l *text.Language) {
+	columns, rows := v.Scene.Size()
+	title := l.Say(say("view.title", v.Scene.Ruleset, columns, rows, v.Number))
+	if v.Public {
+		title = v.Scene.Black.Name + " – " + v.Scene.White.Name + " · " + title
+	}
+	v.Title = cut(title, maxTitle)
+	said := []string{v.Line, cmp.Or(v.Card.Next, v.Card.Caption)}
+	if v.Card.Headline != "" {
+		said = append(said, v.Card.Headline)
+	}
+	said = append(said, v.Card.Aim...)
+	said = slices.DeleteFunc(said, func(s string) bool { return s == "" })
+	v.Text = cut(strings.Join(said, " · "), maxViewText)
+}
+
+// cut shortens a string to a number of bytes.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	s = s[:most-len("…")]
+	for !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return strings.TrimRight(s, " ·,") + "…"
+}
+
+// countedAs counts a position by a ruleset.
+func (b *Bot) countedAs(name string, p *match.Position, l *text.Language) *Counted {
+	r, err := b.rulesets.Find(name)
+	if err != nil {
+		return &Counted{Err: l.Say(wrong(err))}
+	}
+	c := &Counted{Rules: r.Name, Title: r.Title}
+	rec := sgf.Of(p.Game)
+	var dead []rules.Point
+	if p.Game.Phase() == rules.Settling {
+		dead = match.OneOfEach(p.Game.Board(), p.Game.Dead())
+	}
+	var own, as *sgf.Row
+	rows := rec.Compare(sgf.Count{Dead: dead, Also: b.rulesets})
+	for i := range rows {
+		if rows[i].Own {
+			own = &rows[i]
+		}
+		if rows[i].Rules.Name == r.Name {
+			as = &rows[i]
+		}
+	}
+	if as == nil || as.Err != nil {
+		if as != nil {
+			err = as.Err
+		}
+		c.Err = l.Say(text.Whole(cmp.Or(err, rules.ErrNoCount)))
+		return c
+	}
+	c.Scene = l.PictureWords().Of(as.Game, render.Names{})
+	if as.Own {
+		return c
+	}
+	if own != nil && own.Err == nil {
+		c.Differs = append(c.Differs, l.Say(say("view.differs", r.Title, lead(as.Game.Score().Margin()), own.Rules.Title, lead(own.Game.Score().Margin()))))
+	}
+	for _, reason := range as.Reasons() {
+		c.Differs = append(c.Differs, l.Say(text.Whole(reason)))
+	}
+	return c
+}
