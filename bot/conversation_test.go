@@ -269,6 +269,8 @@ func (k *talk) events(t testing.TB, number int) (bodies []string) {
 //	restart        the bot is started again
 //	off 10h        so is it, after so long
 //	limits 2 4     so is it, and a person may open 2 games, and all together 4
+//	address x      so is it, with this public_url
+//	encrypted      the club is, as its platform says
 //	rulesets x     so is it, with the ruleset of testdata/x.yaml
 //	= picture      describes the picture that was shown last
 //	= file         shows the file that was given last
@@ -396,6 +398,10 @@ func converse(t *testing.T, script string) string {
 			own, err := bot.ReadRulesets([]string{"testdata/" + words[1] + ".yaml"})
 			must(t, err)
 			k.start(bot.Config{Rulesets: own})
+		case words[0] == "address":
+			k.start(bot.Config{PublicURL: words[1]})
+		case input == "encrypted":
+			must(t, k.bot.Report(t.Context(), bot.Encrypted{Where: clubRoom}))
 		case input == "restart":
 			k.start(bot.Config{})
 		case words[0] == "off":
@@ -473,6 +479,7 @@ func showPost(block func(head, text string), p outbox.Post) {
 		labels = append(labels, "["+c.Label+"]")
 	}
 	block("", strings.Join(labels, " "))
+	block("", p.Link)
 	if p.File != nil {
 		block("", "file "+p.File.Name)
 	}
@@ -581,7 +588,7 @@ func TestForgotten(t *testing.T) {
 // example that a colon or a question leads up to. Captions and headings are no sentences.
 func TestConversationsAreInSentences(t *testing.T) {
 	said := regexp.MustCompile(`^ {4}(?:\(to [^)]*\)|\*|\* \((?:privately|in place[^)]*)\)) (.*)$`)
-	ends := regexp.MustCompile(`[.?!:…。？！：]$|[.。] ?[(（][^()（）]*[)）]$|(: |[?] |[：？] ?)[^.?。？]*$`)
+	ends := regexp.MustCompile(`[.?!:…。？！：]$|: https://\S+$|[.。] ?[(（][^()（）]*[)）]$|(: |[?] |[：？] ?)[^.?。？]*$`)
 	other := regexp.MustCompile(`^picture|^\(|^(Game|Partie|対局) ?\d+ · |^(Rules: |Regeln: |ルール：)|\(step \d+ of \d+, `)
 	files, err := filepath.Glob("testdata/*.txt")
 	must(t, err)

@@ -53,3 +53,14 @@ func TestCommandsInEveryLanguage(t *testing.T) {
 		}
 	}
 }
+
+// Every answer that people can share says first who shares it.
+func TestSharedAnswersSayWho(t *testing.T) {
+	for _, c := range Commands() {
+		if slices.ContainsFunc(c.Options, func(o Option) bool { return o.Name == shareOption.Name }) {
+			if key := "shared." + c.Name; text.English.Say(say(key, "Ada", "1")) == key {
+				t.Errorf("nothing is said for %s", key)
+			}
+		}
+	}
+}

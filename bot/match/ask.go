@@ -84,14 +84,7 @@ func (in *Input) ask(what string, question text.Message, how ...text.Message) St
 		if in.Match.Seat(a.By) == in.By {
 			return in.alreadyAsked()
 		}
-		key := "request.answer"
-		switch a.What {
-		case "delete":
-			key = "request.answer.delete"
-		case "page":
-			key = "request.answer.page"
-		}
-		return in.Refuse(say(key, in.number(), named(in.Match.Seat(a.By)), wish(a)))
+		return in.answerFirst()
 	}
 	if how == nil {
 		how = []text.Message{say("request.how")}
@@ -114,6 +107,18 @@ func (in *Input) alreadyAsked() Step {
 	return in.Refuse(say("request.waits", in.number(), named(in.Match.Seat(a.By.Opponent())), wish(a)))
 }
 
+// answerFirst refuses until the person has answered the opponent.
+func (in *Input) answerFirst() Step {
+	a, key := in.Position.Asked, "request.answer"
+	switch a.What {
+	case "delete":
+		key = "request.answer.delete"
+	case "page":
+		key = "request.answer.page"
+	}
+	return in.Refuse(say(key, in.number(), named(in.Match.Seat(a.By)), wish(a)))
+}
+
 // agree answers what the opponent has asked.
 func (in *Input) agree() (Step, bool) {
 	a := in.Position.Asked
@@ -121,6 +126,8 @@ func (in *Input) agree() (Step, bool) {
 	switch {
 	case in.askedByOther("rematch"):
 		return rematch(in), true
+	case a != nil && a.byCommand() && !stopped && in.Match.Seat(a.By) != in.By:
+		return in.answerFirst(), true
 	case a == nil, a.byCommand():
 		return Step{}, false
 	case stopped && a.What != "rematch" && (a.What != "pause" || in.Match.Seat(a.By) == in.By && in.Request.Args["seq"] == ""): // the count is meant

@@ -422,6 +422,7 @@ var english = map[string]string{
 	"shared.show":        "{0} shows a position.",
 	"shared.sgf":         "{0} asked for the record of game {1}.",
 	"shared.clock":       "{0} asked for the clocks of game {1}.",
+	"shared.page":        "{0} shows game {1}.",
 	"shared.games":       "{0} asked for a list of games.",
 	"rules.line":         "   {0}: {1}. {2}",
 	"rules.own":          "Rulesets of this bot:",

@@ -1,0 +1,163 @@
+package bot_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/render"
+)
+
+// paged lets people play in a club whose games have pages.
+func paged(t *testing.T, pages match.Pages, lines ...string) (k *talk, m match.Match) {
+	t.Helper()
+	k = newTalk(t)
+	k.start(bot.Config{PublicURL: "https://go.example", Pages: map[string]match.Pages{"chat": pages}})
+	k.lines(t, lines...)
+	return k, k.matches(t, bot.Query{Where: clubRoom})[0]
+}
+
+func (k *talk) view(t *testing.T, v bot.Viewing) bot.View {
+	t.Helper()
+	view, err := k.bot.View(t.Context(), v)
+	must(t, err)
+	return view
+}
+
+// A page shows each moment as it was, says which turns stand, and what was taken back.
+func TestViewOfMoments(t *testing.T) {
+	k, m := paged(t, match.LinkPages, "ada> /new two-button 5x5", "bob> /join", // events 1 to 3
+		"ada> /place C3", "bob> /place D4", "bob> /undo", "bob> /place B2", "ada> /pass", "eve> /score")
+	now := k.view(t, bot.Viewing{Slug: m.Page})
+	if now.Seq != 8 || now.Number != 3 || now.Path != "/g/"+m.Page+"/8" || now.Public || now.Lang != "en" || now.Rules != "two-button" {
+		t.Errorf("now it is %+v", now)
+	}
+	var stand []string
+	for _, turn := range now.Turns {
+		stand = append(stand, fmt.Sprint(turn.Seq, " ", turn.Text))
+	}
+	if want := []string{"4 1. Black C3", "7 2. White B2", "8 3. Black passes"}; !slices.Equal(stand, want) {
+		t.Errorf("the turns are %q, want %q", stand, want)
+	}
+	for seq, want := range map[int]struct {
+		line  string
+		taken bool
+		board string
+	}{
+		3: {"", false, ""},
+		4: {"1. Black C3", false, "..X.."},
+		5: {"2. White D4", true, "..X.."},
+		6: {"1. Black C3", false, "..X.."},
+		7: {"2. White B2", false, "..X.."},
+	} {
+		v := k.view(t, bot.Viewing{Slug: m.Page, Seq: seq})
+		if v.Line != want.line || v.Taken != want.taken || v.Seq != seq || want.board != "" && v.Scene.Board[2] != want.board || len(v.Turns) != 3 {
+			t.Errorf("after event %d: %q, taken back %v, %q", seq, v.Line, v.Taken, v.Scene.Board)
+		}
+	}
+	if v := k.view(t, bot.Viewing{Slug: m.Page, Lang: "de-AT"}); v.Lang != "de" || v.Turns[0].Text != "1. Schwarz C3" {
+		t.Errorf("in German %+v", v.Turns)
+	}
+}
+
+// What cannot be read is not found, whatever the reason.
+func TestViewNotFound(t *testing.T) {
+	k, m := paged(t, match.LinkPages, "ada> /new aga 5x5", "bob> /join", "ada> /place C3")
+	_, deleted := paged(t, match.LinkPages, "ada> /new aga 5x5 opponent:me")
+	for name, v := range map[string]bot.Viewing{
+		"no slug": {}, "guessed": {Slug: "abc"}, "the game's id": {Slug: string(m.ID)}, "of another database": {Slug: deleted.Page[1:] + "x"},
+		"before the first": {Slug: m.Page, Seq: -1}, "after the last": {Slug: m.Page, Seq: 5}, "far": {Slug: m.Page, Seq: 1_000_000_000},
+	} {
+		if _, err := k.bot.View(t.Context(), v); !errors.Is(err, bot.ErrNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, line := range map[string]string{"off": "mod> /settings pages:off", "encrypted": "", "deleted": "mod> /delete how:forget confirm:yes"} {
+		k, m := paged(t, match.LinkPages, "ada> /new aga 5x5", "bob> /join", "ada> /place C3")
+		k.view(t, bot.Viewing{Slug: m.Page})
+		if line == "" {
+			must(t, k.bot.Report(t.Context(), bot.Encrypted{Where: clubRoom}))
+		} else {
+			k.lines(t, line)
+		}
+		for seq := range 4 {
+			if _, err := k.bot.View(t.Context(), bot.Viewing{Slug: m.Page, Seq: seq}); !errors.Is(err, bot.ErrNotFound) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// Previews outlive names that are forgotten: only public ones have any. They have room for
+// so many bytes.
+func TestPreviews(t *testing.T) {
+	names := func(v bot.View) []string {
+		return []string{v.Title, v.Text, v.Card.Black.Name, v.Card.White.Name, render.Text(v.Card)}
+	}
+	for _, pages := range []match.Pages{match.LinkPages, match.PublicPages} {
+		for _, rules := range []string{"aga 9x13", "two-button 19x19", "button-equivalence 2x2", "japanese 25x25"} {
+			k, m := paged(t, pages, "xerxes> /new "+rules, "yolanda> /join", "xerxes> /place A1", "yolanda> /place B2")
+			for _, lang := range bot.Languages() {
+				v := k.view(t, bot.Viewing{Slug: m.Page, Lang: lang})
+				if v.Title == "" || len(v.Title) > 70 || v.Text == "" || len(v.Text) > 350 {
+					t.Errorf("%s: %q, %q", rules, v.Title, v.Text)
+				}
+				named := strings.Contains(strings.Join(names(v), "\n"), "Xerxes")
+				if named != (pages == match.PublicPages) || v.Public != named || v.Scene.Black.Name != "Xerxes" {
+					t.Errorf("%s, %s: names are shown: %v\n%q", rules, pages, named, names(v))
+				}
+			}
+		}
+	}
+}
+
+// A position is also counted by another ruleset.
+func TestViewAsAnotherRuleset(t *testing.T) {
+	k, m := paged(t, match.LinkPages, "ada> /new two-button 3x3", "bob> /join", "ada> /place B2", "bob> /pass", "ada> /pass")
+	as := func(name string) *bot.Counted { return k.view(t, bot.Viewing{Slug: m.Page, As: name}).As }
+	for name, want := range map[string]string{
+		"aga":         "By AGA: ",
+		"japanese":    "By Japanese",
+		"two-button":  "",
+		"ultimate":    "!",
+		"tow-button":  "!",
+		"<b>ultimate": "!",
+	} {
+		c := as(name)
+		if want == "!" {
+			if c.Err == "" || c.Differs != nil || c.Scene.Board != nil {
+				t.Errorf("%s: %+v", name, c)
+			}
+			continue
+		}
+		if c.Err != "" || c.Scene.Board == nil || c.Scene.Black.Name != "Ada" || want != "" && (len(c.Differs) < 2 || !strings.HasPrefix(c.Differs[0], want)) || want == "" && c.Differs != nil {
+			t.Errorf("%s: %+v", name, c)
+		}
+		t.Log(name, c.Differs)
+	}
+	if c := as("tow-button"); c.Rules != "" || !strings.Contains(c.Err, "two-button") {
+		t.Errorf("%+v", c)
+	}
+	if v := k.view(t, bot.Viewing{Slug: m.Page}); v.As != nil {
+		t.Errorf("nobody asked: %+v", v.As)
+	}
+}
+
+// Where hints are off nothing on the page of a running game is estimated.
+func TestViewWithoutHints(t *testing.T) {
+	for _, hints := range []string{"yes", "no"} {
+		lines := []string{"ada> /new two-button 5x5 komi:1 opponent:me hints:" + hints}
+		for at := range strings.FieldsSeq("C3 D2 C2 C1 D3 E3 B1 D1 E4 A5 B4 E2") {
+			lines = append(lines, "ada> /place "+at)
+		}
+		k, m := paged(t, match.LinkPages, append(lines, "ada> /pass")...)
+		v := k.view(t, bot.Viewing{Slug: m.Page, As: "aga"})
+		if got := v.Scene.Estimate || v.Card.Estimate || strings.Contains(v.Text, "≈"); got != (hints == "yes") || v.As.Scene.Estimate {
+			t.Errorf("hints:%s: %q, %q, %q", hints, v.Scene.Headline, v.Card.Headline, v.Text)
+		}
+	}
+}
