@@ -106,6 +106,9 @@ func (a *account) narrow(now time.Time) bool {
 type accounts struct{ sync.Map }
 
 func (as *accounts) of(platform string) *account {
-	a, _ := as.LoadOrStore(platform, &account{})
+	a, known := as.Load(platform)
+	if !known {
+		a, _ = as.LoadOrStore(platform, &account{})
+	}
 	return a.(*account)
 }

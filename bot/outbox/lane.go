@@ -154,6 +154,15 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 	if !b.current { // an older post may be missing
 		return nil, now
 	}
+	free := map[string]int{} // how many more posts a platform may be sending
+	for _, p := range platforms {
+		most := most
+		if most < math.MaxInt && b.queue.accounts.of(p.Name()).narrow(now) {
+			most = 1
+		}
+		free[p.Name()] = most - b.sending[p.Name()]
+	}
+	var due []*lane
 	for l, in := range b.lanes {
 		if len(in.posts) == 0 {
 			if len(b.lanes) > maxLanes {
@@ -186,31 +195,28 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 			q.asked = time.Time{}
 		}
 		switch {
-		case busy, named(platforms, l.Platform) == nil:
+		case busy, free[l.Platform] <= 0:
 		case now.Before(from):
 			again = sooner(again, from.Add(time.Millisecond)) // so that what comes just then is chosen, too
 		default:
-			posts = append(posts, in.posts[0])
+			due = append(due, in)
 		}
 	}
-	slices.SortFunc(posts, func(x, y *pending) int {
-		l, m := x.Lane(), y.Lane()
-		if yields := x.yields(now); yields != y.yields(now) { // boards first
+	slices.SortFunc(due, func(x, y *lane) int {
+		p, q := x.posts[0], y.posts[0]
+		if yields := p.yields(now); yields != q.yields(now) { // boards first
 			return map[bool]int{false: -1, true: 1}[yields]
 		}
-		return cmp.Or(b.lanes[l].sent.Compare(b.lanes[m].sent), x.Due.Compare(y.Due), cmp.Compare(l.Platform, m.Platform), cmp.Compare(l.Channel, m.Channel), cmp.Compare(l.Game, m.Game), cmp.Compare(l.For, m.For), cmp.Compare(l.Thread, m.Thread))
+		return cmp.Or(x.sent.Compare(y.sent), p.Due.Compare(q.Due), cmp.Compare(p.ID, q.ID))
 	})
-	posts = slices.DeleteFunc(posts, func(p *pending) bool {
-		most := most
-		if most < math.MaxInt && b.queue.accounts.of(p.Where.Platform).narrow(now) {
-			most = 1
-		}
-		p.busy = b.sending[p.Where.Platform] < most
-		if p.busy {
+	for _, in := range due {
+		if p := in.posts[0]; free[p.Where.Platform] > 0 {
+			p.busy = true
+			free[p.Where.Platform]--
 			b.sending[p.Where.Platform]++
+			posts = append(posts, p)
 		}
-		return !p.busy
-	})
+	}
 	return posts, again
 }
 
