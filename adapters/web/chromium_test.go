@@ -105,16 +105,22 @@ type tab struct {
 // fails the test.
 func openTab(t *testing.T, parent context.Context, url string) *tab {
 	t.Helper()
+	p := blankTab(t, parent)
+	p.do(chromedp.Navigate(url))
+	p.wait(`document.querySelector('#log').getAttribute('aria-busy') === 'false'`)
+	return p
+}
+
+// blankTab opens a tab of a browser.
+func blankTab(t *testing.T, parent context.Context) *tab {
+	t.Helper()
 	ctx, cancel := chromedp.NewContext(parent)
 	t.Cleanup(cancel)
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
-	p := &tab{t, ctx}
 	watch(t, ctx)
-	p.do(chromedp.Navigate(url))
-	p.wait(`document.querySelector('#log').getAttribute('aria-busy') === 'false'`)
-	return p
+	return &tab{t, ctx}
 }
 
 // watch fails the test when a page throws, or breaks its own security policy.

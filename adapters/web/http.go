@@ -169,7 +169,7 @@ func (s *server) handler() http.Handler {
 		introduce(w, r)
 		index(w, r)
 	})
-	for _, name := range []string{"/room.css", "/room.js", "/icon.svg"} {
+	for _, name := range []string{"/base.css", "/page.css", "/room.css", "/room.js", "/icon.svg"} {
 		mux.HandleFunc("GET "+name, asset(name[1:]))
 	}
 	mux.HandleFunc("GET /events", s.reading(streamReads, s.events))
@@ -177,6 +177,12 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("GET /picture/{game}/{seq}", s.reading(1, s.picture))
 	mux.HandleFunc("GET /answer/{key}/picture.png", s.reading(1, s.answerPicture))
 	mux.HandleFunc("GET /answer/{key}/{file}", s.reading(1, s.answerFile))
+	mux.HandleFunc("GET /g/{slug}", s.reading(1, s.gamePage))
+	mux.HandleFunc("GET /g/{slug}/{seq}", s.reading(1, s.gamePage))
+	mux.HandleFunc("GET /g/{slug}/{seq}/{picture}", s.reading(1, s.gamePicture))
+	mux.HandleFunc("GET /g/", s.reading(1, s.missing))
+	mux.HandleFunc("GET /r/{ruleset}", s.reading(1, s.rulesPage))
+	mux.HandleFunc("GET /r/", s.reading(1, s.missing))
 	mux.HandleFunc("POST /ask", s.ask)
 	mux.HandleFunc("GET /owner", s.ownerForm)
 	mux.HandleFunc("POST /owner", s.ownerSubmit)
@@ -188,7 +194,13 @@ const policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-a
 
 // openPaths are what a browser asks for before the page can set its cookie, see direct.
 // All of them are the same for everybody.
-var openPaths = []string{"/", "/room.css", "/room.js", "/icon.svg", "/owner"}
+var openPaths = []string{"/", "/base.css", "/page.css", "/room.css", "/room.js", "/icon.svg", "/owner"}
+
+// needsNoCookie reports whether anybody may read a path. The pages of games and rulesets set
+// no cookie.
+func needsNoCookie(path string) bool {
+	return slices.Contains(openPaths, path) || strings.HasPrefix(path, "/g/") || strings.HasPrefix(path, "/r/")
+}
 
 // guard refuses requests that were sent to a name that is not the room's, or
 // through a proxy while the room has no owner, and tells browsers to keep other
@@ -214,7 +226,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 				"To let others in, its owner sets owner_token; docs/room.md says how.", http.StatusForbidden)
 			return
 		}
-		if s.cfg.OwnerToken.IsZero() && !direct(r) && !slices.Contains(openPaths, r.URL.Path) {
+		if s.cfg.OwnerToken.IsZero() && !direct(r) && !needsNoCookie(r.URL.Path) {
 			s.log.Info("request refused: it does not show that it came without a proxy, and owner_token is not set", "path", r.URL.Path)
 			http.Error(w, "This room is open to its own machine alone, and you may have come through a proxy. "+
 				"To let others in, its owner sets owner_token. A program names the room in the header Origin. docs/room.md explains both.", http.StatusForbidden)

@@ -100,7 +100,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("the page contains %q", forbidden)
 		}
 	}
-	for _, name := range []string{"/room.css", "/room.js", "/icon.svg"} {
+	for _, name := range []string{"/base.css", "/page.css", "/room.css", "/room.js", "/icon.svg"} {
 		resp, _ := do(t, "GET", url+name, "")
 		again, _ := do(t, "GET", url+name, "", "If-None-Match", resp.Header.Get("ETag"))
 		if resp.StatusCode != 200 || again.StatusCode != http.StatusNotModified {
@@ -1006,7 +1006,7 @@ func TestOwnerWords(t *testing.T) {
 		}
 	}
 	url := open(t, newRoom(newLog(t)), fakeService{})
-	if _, got := do(t, "GET", url+"/owner", "", "Accept-Language", "de"); !strings.Contains(got, `<html lang="de">`) || !strings.Contains(got, "Zurück zum Raum") || !strings.Contains(got, "als HALFPOINT_OWNER_TOKEN in") {
+	if _, got := do(t, "GET", url+"/owner", "", "Accept-Language", "de"); !strings.Contains(got, `<html lang="de" dir="ltr">`) || !strings.Contains(got, "Zurück zum Raum") || !strings.Contains(got, "als HALFPOINT_OWNER_TOKEN in") {
 		t.Errorf("the page in German: %s", got)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"html/template"
 	"net"
 	"net/http"
 	"net/netip"
@@ -108,24 +107,17 @@ func (s *server) proves(proof string) bool {
 	return !token.IsZero() && subtle.ConstantTimeCompare([]byte(proof), []byte(ownerProof(token.Reveal()))) == 1
 }
 
-var ownerPage = template.Must(template.New("owner.html").Funcs(template.FuncMap{"t": bot.Translated}).ParseFS(page, "page/owner.html"))
-
 // An ownerView is the data of the owner's page.
 type ownerView struct {
-	Lang              string
+	head
 	Configured, Owner bool
 	Problem, Done     string
 }
 
-func (s *server) showOwner(w http.ResponseWriter, status int, v ownerView) {
+func (s *server) showOwner(w http.ResponseWriter, status int, lang string, v ownerView) {
+	v.head = head{Lang: lang, Title: bot.Translated(lang, wordOwnerPage)}
 	v.Configured = !s.cfg.OwnerToken.IsZero()
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", strings.Replace(policy, "form-action 'none'", "form-action 'self'", 1))
-	w.Header().Set("Referrer-Policy", "same-origin") // without any referrer, browsers send the form with "Origin: null"
-	w.WriteHeader(status)
-	if err := ownerPage.Execute(w, v); err != nil {
-		s.log.Debug("sending the owner's page failed", "error", err)
-	}
+	s.write(w, status, "owner.html", false, v)
 }
 
 // checkOwner reports whether a proof is that of the owner. Each address may be wrong only
@@ -148,7 +140,7 @@ func (s *server) checkOwner(r *http.Request, proof string) (ok bool, wait time.D
 func (s *server) ownerWait(w http.ResponseWriter, lang string, wait time.Duration) {
 	n := strconv.Itoa(seconds(wait))
 	w.Header().Set("Retry-After", n)
-	s.showOwner(w, http.StatusTooManyRequests, ownerView{Lang: lang, Problem: bot.Translated(lang, wordGuesses, n)})
+	s.showOwner(w, http.StatusTooManyRequests, lang, ownerView{Problem: bot.Translated(lang, wordGuesses, n)})
 }
 
 // ownerForm shows where the owner signs in.
@@ -159,7 +151,7 @@ func (s *server) ownerForm(w http.ResponseWriter, r *http.Request) {
 		s.ownerWait(w, lang, wait)
 		return
 	}
-	s.showOwner(w, http.StatusOK, ownerView{Lang: lang, Owner: owner})
+	s.showOwner(w, http.StatusOK, lang, ownerView{Owner: owner})
 }
 
 // ownerSubmit takes what the owner's page sends: the token, a name to release, or
@@ -190,13 +182,13 @@ func (s *server) ownerSubmit(w http.ResponseWriter, r *http.Request) {
 	case leaves:
 		cookie.MaxAge = -1
 		http.SetCookie(w, &cookie)
-		s.showOwner(w, http.StatusOK, ownerView{Lang: lang, Done: bot.Translated(lang, wordLeft)})
+		s.showOwner(w, http.StatusOK, lang, ownerView{Done: bot.Translated(lang, wordLeft)})
 	case ok && token != "":
 		cookie.Value, cookie.MaxAge = ownerProof(token), int(cookieYears/time.Second)
 		http.SetCookie(w, &cookie)
-		s.showOwner(w, http.StatusOK, ownerView{Lang: lang, Owner: true})
+		s.showOwner(w, http.StatusOK, lang, ownerView{Owner: true})
 	case ok:
-		v := ownerView{Lang: lang, Owner: true, Done: bot.Translated(lang, wordReleased, bot.CleanName(release))}
+		v := ownerView{Owner: true, Done: bot.Translated(lang, wordReleased, bot.CleanName(release))}
 		ok, err := s.release(r.Context(), release)
 		if err != nil {
 			s.log.Error("releasing a name failed", "error", err)
@@ -204,8 +196,8 @@ func (s *server) ownerSubmit(w http.ResponseWriter, r *http.Request) {
 		if !ok || err != nil {
 			v.Done, v.Problem = "", bot.Translated(lang, wordNotReleased)
 		}
-		s.showOwner(w, http.StatusOK, v)
+		s.showOwner(w, http.StatusOK, lang, v)
 	default:
-		s.showOwner(w, http.StatusForbidden, ownerView{Lang: lang, Problem: bot.Translated(lang, wordNotOwner)})
+		s.showOwner(w, http.StatusForbidden, lang, ownerView{Problem: bot.Translated(lang, wordNotOwner)})
 	}
 }

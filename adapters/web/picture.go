@@ -91,7 +91,7 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	s.draw(w, r, &b.drawing)
+	s.draw(w, r, &b.drawing, chosen(w, r, &b.drawing))
 }
 
 // answerPicture draws the picture of an answer.
@@ -101,21 +101,33 @@ func (s *server) answerPicture(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	s.draw(w, r, a.drawing)
+	s.draw(w, r, a.drawing, chosen(w, r, a.drawing))
 }
 
-// draw sends a picture in the theme, layout and size of the request.
-func (s *server) draw(w http.ResponseWriter, r *http.Request, b *drawing) {
+// chosen returns the theme, layout and size that a request names. A page of the room that
+// names the tag of the picture, too, may keep it.
+func chosen(w http.ResponseWriter, r *http.Request, d *drawing) render.Options {
 	q := r.URL.Query()
-	o := render.Options{Theme: q.Get("theme"), Size: q.Get("size"), Layout: q.Get("layout")}
+	w.Header().Set("Cache-Control", "private, no-cache")
+	if q.Get("v") == d.tag() {
+		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
+	return render.Options{Theme: q.Get("theme"), Size: q.Get("size"), Layout: q.Get("layout")}
+}
+
+// draw sends a picture.
+func (s *server) draw(w http.ResponseWriter, r *http.Request, d *drawing, o render.Options) {
 	if _, _, err := o.Bounds(); err != nil {
+		w.Header().Set("Cache-Control", "no-store")
 		http.Error(w, "There is no such theme, layout or size.", http.StatusBadRequest)
 		return
 	}
-	key := b.tag() + "-" + o.Theme + "-" + o.Layout + "-" + o.Size
+	key := d.tag() + "-" + o.Theme + "-" + o.Layout + "-" + o.Size
 	data, err := s.drawn.get(key, func() ([]byte, error) {
+		s.drawing <- struct{}{}
+		defer func() { <-s.drawing }()
 		var png bytes.Buffer
-		err := b.picture.Draw(&png, o)
+		err := d.picture.Draw(&png, o)
 		return png.Bytes(), err
 	})
 	if err != nil {
@@ -124,10 +136,6 @@ func (s *server) draw(w http.ResponseWriter, r *http.Request, b *drawing) {
 		return
 	}
 	w.Header().Set("Content-Type", "image/png")
-	w.Header().Set("Cache-Control", "private, no-cache")
-	if q.Get("v") == b.tag() {
-		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
-	}
 	serve(w, r, `"`+key+`"`, data)
 }
 

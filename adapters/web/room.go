@@ -49,6 +49,7 @@ type Config struct {
 	Listen     string           // address; empty is 127.0.0.1:8080, port 0 is any free one
 	Log        Store            // keeps the transcript
 	Hosts      []string         // names by which others reach the room, beside the loopback ones: "go.example.org"
+	PublicURL  string           // where others reach the room: "https://go.example.org"; empty: as each request says
 	OwnerToken secret.Text      // makes somebody a moderator; empty: nobody is, and only this machine gets in
 	Person     int              // requests a minute of one person on other platforms, from which the limits follow; 0: 60
 	Channel    int              // and of all in a channel; 0: 120
@@ -102,6 +103,7 @@ type Room struct {
 	limits  limits
 	counted *lru.Cache[string, bool] // requests to open a game that were counted
 	working chan struct{}            // held while a costly command is carried out
+	drawing chan struct{}            // has an entry for everybody who draws or counts for a page
 	grown   atomic.Int64             // bytes that the transcript has grown since it was trimmed
 
 	mu           sync.Mutex
@@ -151,6 +153,7 @@ func New(cfg Config) *Room {
 		limits:  newLimits(cfg.Person, cfg.Channel),
 		counted: lru.New[string, bool](500),
 		working: make(chan struct{}, 1),
+		drawing: make(chan struct{}, drawings),
 		readers: map[*stream]bool{},
 		clients: map[string]int{},
 	}

@@ -82,9 +82,40 @@ var pageWords = []string{
 	"alive",
 }
 
+// gameWords is what the pages of games say, in English as there.
+var gameWords = []string{
+	"To the room",
+	"Turns",
+	"Move {0} of {1}",
+	"All turns",
+	"This turn was taken back later.",
+	"The game as it is now",
+	"Address of this position",
+	"What each player holds",
+	"What differs",
+	"Nothing differs.",
+	"differs",
+	"Count this position by another ruleset",
+	"Show",
+	"The board in letters",
+}
+
+// What these pages say besides.
+const (
+	wordFirst    = "The start"
+	wordPrevious = "The turn before"
+	wordNext     = "The next turn"
+	wordNewest   = "The newest position"
+	wordRules    = "Rules: {0}"
+	wordOnly     = "Only {0}"
+	wordTotal    = "Total"
+	wordNotFound = "There is no such page"
+	wordNoPage   = "Perhaps the address is not complete, the game was deleted, or the room has switched its pages off."
+	wordNotNow   = "This page cannot be shown just now. Try again in a minute."
+)
+
 // ownerWords is what the owner's page says, in English as there.
 var ownerWords = []string{
-	"Moderator",
 	"Moderator of the local room",
 	"You are a moderator of this room, in this browser.",
 	"Release the name",
@@ -103,5 +134,6 @@ const (
 	wordReleased    = "{0} is released: the next browser that uses the name gets it."
 	wordNotReleased = "That name cannot be released."
 	wordGuesses     = "Too many wrong tries. Wait {0} seconds, then try again."
+	wordOwnerPage   = "Moderator"
 	wordNotOwner    = "That is not the owner token."
 )

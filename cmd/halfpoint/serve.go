@@ -54,7 +54,7 @@ func (*serveCmd) Run(e *env) error {
 		return err
 	}
 	defer closeMetrics()
-	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, OwnerToken: s.Owner, Person: s.Limits.Person, Channel: s.Limits.Channel, Log: st, Logger: log,
+	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, PublicURL: s.URL, OwnerToken: s.Owner, Person: s.Limits.Person, Channel: s.Limits.Channel, Log: st, Logger: log,
 		Ready: func(url string) {
 			e.started(s, log, url)
 			fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)

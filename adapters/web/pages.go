@@ -1,0 +1,543 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"html/template"
+	"math"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// The pages of games and rulesets need no JavaScript and set no cookie. Anyone who knows
+// the address of a game may read its pages, if its room permits pages; the service decides
+// that anew for every request, so nothing here remembers what may be read.
+
+// Limits of previews, in bytes. Chats cut what is longer.
+const (
+	previewTitle = 70
+	previewText  = 350
+)
+
+// drawings is how many pictures are drawn, and positions counted by another ruleset, at
+// the same time. The others wait.
+const drawings = 2
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"t": bot.Translated}).ParseFS(page, "page/*.html"))
+
+// A head is what every page needs that a template makes.
+type head struct {
+	Lang    string // of its words
+	Title   string
+	Public  bool     // search engines may list it
+	Preview *preview // nil: it has none
+}
+
+// Dir is the direction in which the language is written.
+func (h head) Dir() string {
+	if script, _ := language.Make(h.Lang).Script(); slices.Contains([]string{"Arab", "Hebr", "Syrc", "Thaa", "Nkoo", "Adlm"}, script.String()) {
+		return "rtl"
+	}
+	return "ltr"
+}
+
+// A preview is what a chat shows of a page when somebody posts its address. Others may
+// keep it for good, so it names no players unless the room is public.
+type preview struct {
+	Title, Text, URL string
+	Image            *image // nil: none
+}
+
+// An image is the picture of a preview; its size is in pixels.
+type image struct {
+	URL, Alt      string
+	Width, Height int
+}
+
+// within cuts a text to a number of bytes, between two words if possible.
+func within(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	cut := most - len("…")
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	if space := strings.LastIndexByte(s[:cut], ' '); space > cut/2 {
+		cut = space
+	}
+	return strings.TrimRight(s[:cut], " ,.;:") + "…"
+}
+
+// readerLanguage returns the language of somebody who reads a page: that of their browser,
+// or English if the bot does not speak it; empty if the browser names none.
+func readerLanguage(r *http.Request) string {
+	if lang := browserLanguage(r); lang != "" {
+		return pageLanguage(lang)
+	}
+	return ""
+}
+
+// write sends a page that a template makes of data.
+func (s *server) write(w http.ResponseWriter, status int, name string, public bool, data any) {
+	var out bytes.Buffer
+	if err := templates.ExecuteTemplate(&out, name, data); err != nil {
+		s.log.Error("making a page failed", "page", name, "error", err)
+		http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	if !public {
+		h.Set("X-Robots-Tag", "noindex")
+	}
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", strings.Replace(policy, "form-action 'none'", "form-action 'self'", 1))
+	h.Set("Referrer-Policy", "same-origin") // without any referrer, browsers send forms with "Origin: null"
+	w.WriteHeader(status)
+	if _, err := w.Write(out.Bytes()); err != nil {
+		s.log.Debug("sending a page failed", "page", name, "error", err)
+	}
+}
+
+// address returns the absolute address of a path of the room.
+func (s *server) address(r *http.Request, path string) string {
+	base := strings.TrimSuffix(s.cfg.PublicURL, "/")
+	if base == "" { // known has found that the host is the room's
+		base = "http://" + r.Host
+		if secure(r) {
+			base = "https://" + r.Host
+		}
+	}
+	return base + path
+}
+
+// A link is a place to go, and its words.
+type link struct{ URL, Text string }
+
+// missing says that there is no page at an address. It says the same of one that never
+// was, one that was switched off and one of a deleted game.
+func (s *server) missing(w http.ResponseWriter, r *http.Request) {
+	s.say404(w, r, bot.Translated(pageLanguage(browserLanguage(r)), wordNoPage), nil)
+}
+
+// say404 answers that there is no such page, and which ones may be meant.
+func (s *server) say404(w http.ResponseWriter, r *http.Request, says string, meant []link) {
+	lang := pageLanguage(browserLanguage(r))
+	s.write(w, http.StatusNotFound, "missing.html", false, struct {
+		head
+		Says  string
+		Meant []link
+	}{head{Lang: lang, Title: bot.Translated(lang, wordNotFound)}, says, meant})
+}
+
+// view asks the service for the moment of a game that a request names, in the words of a
+// language. Its error is bot.ErrNotFound if there is none that may be read.
+func (s *server) view(r *http.Request, lang string) (bot.View, error) {
+	seq, raw := 0, r.PathValue("seq")
+	if raw != "" {
+		var err error
+		if seq, err = strconv.Atoi(raw); err != nil || seq < 1 || strconv.Itoa(seq) != raw {
+			return bot.View{}, bot.ErrNotFound
+		}
+	}
+	asked := bot.Viewing{Slug: r.PathValue("slug"), Seq: seq, As: strings.TrimSpace(r.URL.Query().Get("as")), Lang: lang}
+	if asked.As == "" {
+		return s.service.View(r.Context(), asked)
+	}
+	select { // to count takes longer than to show
+	case s.drawing <- struct{}{}:
+		defer func() { <-s.drawing }()
+		return s.service.View(r.Context(), asked)
+	case <-r.Context().Done():
+		return bot.View{}, r.Context().Err()
+	}
+}
+
+// gamePage shows a game as it is now, or as it was after an event.
+func (s *server) gamePage(w http.ResponseWriter, r *http.Request) {
+	v, err := s.view(r, readerLanguage(r))
+	switch {
+	case errors.Is(err, bot.ErrNotFound):
+		s.missing(w, r)
+		return
+	case err != nil:
+		s.failed(w, r, err)
+		return
+	}
+	status := http.StatusOK
+	if v.As != nil && v.As.Err != "" && v.As.Rules == "" {
+		status = http.StatusBadRequest
+	}
+	s.write(w, status, "game.html", v.Public, s.gameView(r, v))
+}
+
+// failed answers a request for which the service had no answer.
+func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() == nil {
+		s.log.Error("making a page failed", "path", r.URL.Path, "error", err)
+	}
+	w.Header().Set("X-Robots-Tag", "noindex")
+	http.Error(w, bot.Translated(browserLanguage(r), wordNotNow), http.StatusServiceUnavailable)
+}
+
+// gamePicture draws the board of a game's page, or the card of its preview.
+func (s *server) gamePicture(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("picture")
+	if name != "board.png" && name != "card.png" {
+		s.missing(w, r)
+		return
+	}
+	v, err := s.view(r, "")
+	switch {
+	case errors.Is(err, bot.ErrNotFound):
+		s.missing(w, r)
+		return
+	case err != nil:
+		s.failed(w, r, err)
+		return
+	}
+	scene, o := v.Scene, render.Options{Theme: r.URL.Query().Get("theme"), Size: r.URL.Query().Get("size")}
+	if name == "card.png" {
+		scene, o = card(v), render.Options{Layout: "card"}
+	} else if counted(v) {
+		scene = v.As.Scene
+	}
+	if !v.Public {
+		w.Header().Set("X-Robots-Tag", "noindex")
+	}
+	w.Header().Set("Cache-Control", "private, no-cache")
+	s.draw(w, r, newDrawing(scene), o)
+}
+
+// counted reports whether a page has the count of another ruleset.
+func counted(v bot.View) bool { return v.As != nil && v.As.Err == "" }
+
+// card returns the scene of a preview: that of the other ruleset, if one was asked.
+func card(v bot.View) render.Scene {
+	if !counted(v) {
+		return v.Card
+	}
+	s := v.As.Scene
+	s.Black.Name, s.White.Name = v.Card.Black.Name, v.Card.White.Name
+	return s
+}
+
+// A gameView is the data of a game's page.
+type gameView struct {
+	head
+	View     bot.View
+	Room     bool   // the game is played in the local room
+	Moment   bool   // the address names one; else it is that of the newest
+	Compared bool   // the page has the count of another ruleset
+	Of       string // number of the newest turn
+
+	Now, Here, Action string // addresses: of the game, of this moment, and of the page itself
+	Back, On          []step // to moments before and after this one
+	List              []turn
+	Book, Alone       link // the rules; the page without the other ruleset
+	Notes             []string
+	Players           []player
+	Boards            []boardView
+	Ledger            []ledgerRow
+	Choices           []ruling
+}
+
+// A step is a link to another moment; without an address there is none.
+type step struct{ URL, Label, Sign, Rel string }
+
+type turn struct {
+	URL, Text string
+	Here      bool
+}
+
+type player struct {
+	Color       string // "black" or "white"
+	Name, Plays string // the name, and the colour if that is not the name
+	Prisoners   string
+	Due         bool
+}
+
+type boardView struct {
+	Title string // of the ruleset, if there are two
+	Score string // likewise
+	URL   string // to which theme and size are added
+	Sizes string // how wide the picture with its panel would be
+	Alt   string
+}
+
+type ledgerRow struct {
+	Label, Class string
+	Cells        []cell // of Black and White; of the other ruleset
+	Differs      bool
+}
+
+type cell struct{ Value, Delta string }
+
+type ruling struct {
+	bot.Choice
+	Selected bool
+}
+
+func (s *server) gameView(r *http.Request, v bot.View) gameView {
+	now := "/g/" + url.PathEscape(r.PathValue("slug"))
+	at := func(seq int) string { return now + "/" + strconv.Itoa(seq) }
+	query := ""
+	if counted(v) {
+		query = "?as=" + url.QueryEscape(v.As.Rules)
+	}
+	t := func(english string, args ...string) string { return bot.Translated(v.Lang, english, args...) }
+	if v.Scene.Words == nil {
+		v.Scene.Words = &render.English
+	}
+	notes := slices.Concat(v.Scene.Why, v.Scene.Accepted(), v.Scene.Notes, []string{v.Scene.Comment})
+	page := gameView{
+		head: head{v.Lang, v.Title, v.Public, s.preview(r, v, query)}, View: v, Notes: notes, Room: v.Match.Where.Platform == platform,
+		Moment: r.PathValue("seq") != "", Compared: counted(v),
+		Now: now + query, Here: v.Path + query, Action: r.URL.Path,
+		Book:    link{"/r/" + url.PathEscape(v.Rules), t(wordRules, v.Scene.Ruleset)},
+		Players: []player{playerOf(v.Scene, rules.Black), playerOf(v.Scene, rules.White)},
+		Choices: s.choices(r.Context(), v),
+	}
+	scenes := []render.Scene{v.Scene}
+	page.Boards = []boardView{{URL: v.Path + "/board.png?", Alt: v.Scene.Text(), Sizes: "(max-width: 60rem) 145vw, 120vh"}}
+	if counted(v) {
+		const sizes = "(max-width: 36rem) 145vw, (max-width: 60rem) 72vw, 45vw"
+		scenes = append(scenes, v.As.Scene)
+		page.Boards[0].Title, page.Boards[0].Score, page.Boards[0].Sizes = v.Scene.Ruleset, v.Scene.Headline, sizes
+		page.Boards = append(page.Boards, boardView{v.As.Title, v.As.Scene.Headline, v.Path + "/board.png" + query + "&", sizes, v.As.Scene.Text()})
+		page.Alone = link{r.URL.Path, t(wordOnly, v.Scene.Ruleset)}
+	}
+	page.Ledger = ledgerOf(scenes, t(wordTotal))
+	page.steps(v, func(seq int) string { return at(seq) + query }, t)
+	return page
+}
+
+// preview returns the preview of a game's page.
+func (s *server) preview(r *http.Request, v bot.View, query string) *preview {
+	text := v.Text
+	if counted(v) {
+		text = strings.Join(append([]string{v.As.Title + ":"}, v.As.Differs...), " ")
+	}
+	width, height, _ := render.Options{Layout: "card"}.Bounds()
+	alt, _, _ := strings.Cut(card(v).Text(), "\n") // without the board in letters
+	return &preview{within(v.Title, previewTitle), within(text, previewText), s.address(r, r.URL.Path+query),
+		&image{s.address(r, v.Path+"/card.png"+query), alt, width, height}}
+}
+
+// steps fills in the links to other moments.
+func (page *gameView) steps(v bot.View, at func(seq int) string, t func(string, ...string) string) {
+	moments := []int{1} // the start of the game and its turns
+	newest := v.Number
+	for i, turned := range v.Turns {
+		if i == 0 {
+			moments[0] = max(1, turned.Seq-1)
+		}
+		moments = append(moments, turned.Seq)
+		newest = max(newest, turned.Number)
+		page.List = append(page.List, turn{at(turned.Seq), turned.Text, turned.Seq == v.Seq})
+	}
+	page.Of = strconv.Itoa(newest)
+	later := slices.IndexFunc(append(moments, math.MaxInt), func(seq int) bool { return seq > v.Seq })
+	before := later - 1 // the newest moment that is not after this one
+	if !v.Taken && before >= 0 && (moments[before] == v.Seq || v.Scene.Playing) {
+		before--
+	}
+	page.Back = []step{{"", t(wordFirst), "«", ""}, {"", t(wordPrevious), "‹", "prev"}}
+	if before >= 0 {
+		page.Back[0].URL, page.Back[1].URL = at(moments[0]), at(moments[before])
+	}
+	page.On = []step{{"", t(wordNext), "›", "next"}, {"", t(wordNewest), "»", ""}}
+	if v.Seq < v.Match.Seq {
+		next := v.Match.Seq
+		if later < len(moments) {
+			next = moments[later]
+		}
+		page.On[0].URL, page.On[1].URL = at(next), at(v.Match.Seq)
+	}
+}
+
+// playerOf returns a player as the page shows them.
+func playerOf(s render.Scene, c rules.Color) player {
+	p, side := s.Black, func(r render.Row) render.Cell { return r.Black }
+	out := player{Color: "black", Name: s.Words.Black}
+	if c == rules.White {
+		p, side = s.White, func(r render.Row) render.Cell { return r.White }
+		out = player{Color: "white", Name: s.Words.White}
+	}
+	if name := bot.CleanName(p.Name); p.Name != "" && name != out.Name {
+		out.Name, out.Plays = name, out.Name
+	}
+	prisoners := rules.Points(p.Bowl.Stones) * rules.One
+	for _, row := range s.Rows { // which tells them from pass stones
+		if row.Label == s.Words.Things[rules.Prisoner] {
+			prisoners = side(row).Value
+		}
+	}
+	out.Due, out.Prisoners = p.Due, s.Words.Things[rules.Prisoner]+": "+prisoners.String()
+	return out
+}
+
+// ledgerOf returns the ledger of one scene, or of two beside each other: the rows of the
+// first, those that only the second has, and the totals.
+func ledgerOf(scenes []render.Scene, total string) (out []ledgerRow) {
+	index := map[string]int{}
+	add := func(i int, label, class string, black, white cell) {
+		at, known := index[label]
+		if !known {
+			at = len(out)
+			index[label] = at
+			out = append(out, ledgerRow{Label: label, Class: class, Cells: make([]cell, 2*len(scenes))})
+		}
+		out[at].Cells[2*i], out[at].Cells[2*i+1] = black, white
+	}
+	for i, s := range scenes {
+		for _, row := range s.Rows {
+			class := ""
+			if row.Kind == render.Aside {
+				class = "aside"
+			}
+			black, white := cellOf(row.Black), cellOf(row.White)
+			if len(scenes) > 1 { // beside another count, what the turn changed is noise
+				black.Delta, white.Delta = "", ""
+			}
+			add(i, row.Label, class, black, white)
+		}
+	}
+	for i, s := range scenes {
+		if s.Counted {
+			add(i, total, "total", cell{Value: s.Black.Total.String()}, cell{Value: s.White.Total.String()})
+		}
+	}
+	for i, row := range out {
+		if c := row.Cells; len(c) == 4 {
+			out[i].Differs = c[0].Value != c[2].Value || c[1].Value != c[3].Value
+		}
+	}
+	return out
+}
+
+func cellOf(c render.Cell) (out cell) {
+	if c.Blank {
+		return out
+	}
+	out.Value = c.Value.String()
+	if c.Delta > 0 {
+		out.Delta = "+" + c.Delta.String()
+	} else if c.Delta < 0 {
+		out.Delta = c.Delta.String()
+	}
+	return out
+}
+
+// pageReader asks for those who read pages, of whom nothing is known.
+var pageReader = outbox.User{Platform: platform, ID: "reader", Name: "Reader"}
+
+// choices returns the rulesets by which a page can count.
+func (s *server) choices(ctx context.Context, v bot.View) (out []ruling) {
+	req := request(pageReader)
+	req.Command = "new"
+	for _, c := range s.service.Suggest(ctx, req, "rules", "") {
+		selected := v.As != nil && c.Value == v.As.Rules
+		if selected || c.Value != v.Rules {
+			out = append(out, ruling{c, selected})
+		}
+	}
+	return out
+}
+
+// A rulesView is the data of a ruleset's page.
+type rulesView struct {
+	head
+	RulesLang string // of the rules, if it is not that of the page
+	About     []string
+	Parts     []rulesPart
+}
+
+// A rulesPart is a heading with its rules, or paragraphs.
+type rulesPart struct {
+	Heading string
+	Text    [][]link
+	Rules   []string
+}
+
+// rulesPage shows a ruleset as /rules recites it.
+func (s *server) rulesPage(w http.ResponseWriter, r *http.Request) {
+	lang := pageLanguage(browserLanguage(r))
+	req := request(pageReader)
+	req.ID, req.Command, req.Args, req.Lang, req.Shows = platform+":rules", "rules", map[string]string{"name": r.PathValue("ruleset")}, lang, true
+	all, err := s.service.Ask(r.Context(), req)
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	p := all.Own()
+	if p.Refused {
+		var meant []link
+		for _, c := range p.Controls {
+			meant = append(meant, link{"/r/" + url.PathEscape(c.Args["name"]), c.Label})
+		}
+		s.say404(w, r, words(p.Text), meant)
+		return
+	}
+	v := recited(p)
+	v.Preview = &preview{within(v.Title, previewTitle), within(strings.Join(v.About, " "), previewText), s.address(r, r.URL.EscapedPath()), nil}
+	s.write(w, http.StatusOK, "rules.html", false, v)
+}
+
+var titled = regexp.MustCompile(`^(.+) \(\S+@\d+\)$`)
+
+// recited lays out what the bot recites: about the ruleset, its title, paragraphs, and
+// lists under their headings.
+func recited(p outbox.Post) rulesView {
+	v := rulesView{head: head{Lang: cmp.Or(p.Lang, bot.Languages()[0])}}
+	if v.Lang != bot.Languages()[0] { // rules are in the words of their sources
+		v.RulesLang = bot.Languages()[0]
+	}
+	const mark = "\x00"
+	lines := strings.Split(bot.Fill(p.Text, bot.Format{Address: func(address string) string { return mark + address + mark }}), "\n")
+	for i, line := range lines {
+		rule, isRule := strings.CutPrefix(line, "  - ")
+		last := len(v.Parts) - 1
+		switch {
+		case line == "":
+		case v.Title == "" && !titled.MatchString(line):
+			v.About = append(v.About, line)
+		case v.Title == "":
+			v.Title = titled.FindStringSubmatch(line)[1]
+			v.Parts = []rulesPart{{}}
+		case isRule:
+			v.Parts[last].Rules = append(v.Parts[last].Rules, rule)
+		case i+1 < len(lines) && strings.HasPrefix(lines[i+1], "  - "):
+			v.Parts = append(v.Parts, rulesPart{Heading: line})
+		default:
+			if len(v.Parts[last].Rules) > 0 {
+				v.Parts = append(v.Parts, rulesPart{})
+				last++
+			}
+			var paragraph []link
+			for j, piece := range strings.Split(line, mark) {
+				if l := (link{Text: piece}); j%2 == 1 {
+					paragraph = append(paragraph, link{piece, piece})
+				} else if piece != "" {
+					paragraph = append(paragraph, l)
+				}
+			}
+			v.Parts[last].Text = append(v.Parts[last].Text, paragraph)
+		}
+	}
+	return v
+}

@@ -1,0 +1,138 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
+)
+
+// Somebody follows a pasted link to a game, from another machine and without scripts: steps
+// through it, and has the position counted by another ruleset, with the form of the page.
+func TestPagesInChromium(t *testing.T) {
+	tier.Change(t)
+	for _, host := range []string{"127.0.0.1", otherAddress(t)} {
+		if host == "" {
+			t.Log("this machine has no address that is not loopback")
+			continue
+		}
+		url, _ := openTCP(t, New(Config{Listen: "0.0.0.0:0", Log: newLog(t), OwnerToken: ownerToken}), library{view: players.view})
+		url = strings.Replace(url, "127.0.0.1", host, 1)
+		p := blankTab(t, chromium(t))
+		if _, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+			t.Fatal(err)
+		}
+		at := func(path string) {
+			t.Helper()
+			p.do(chromedp.WaitVisible(chromedp.CSS("table")))
+			if got := get[string](p, `location.href`); got != url+path {
+				t.Errorf("the page is %s, want %s", got, path)
+			}
+			if failed := get[[]string](p, `Promise.all([...document.images].map((i) => i.decode().then(() => '', () => i.src))).then((all) => all.filter((a) => a))`); len(failed) > 0 {
+				t.Errorf("%s shows no %v", path, failed)
+			}
+		}
+		p.do(chromedp.Navigate(`data:text/html,<a href="`+url+`/g/abc">a game</a>`), chromedp.Click(chromedp.CSS("a")))
+		at("/g/abc")
+		p.do(chromedp.Click(chromedp.CSS("[rel=prev]")))
+		at("/g/abc/3")
+		p.do(chromedp.Click(chromedp.CSS("[rel=next]")))
+		at("/g/abc/6")
+		p.do(chromedp.SetAttributeValue(chromedp.CSS("option"), "value", "aga"), chromedp.Click(chromedp.CSS("form button")))
+		at("/g/abc/6?as=aga")
+		if get[int](p, `document.querySelectorAll('figure').length`) != 2 {
+			t.Error("the count of the other ruleset has no board")
+		}
+	}
+}
+
+// The pages fit every screen, their boards are those of the colour scheme, and axe finds
+// nothing to complain about.
+func TestPagesAreAccessible(t *testing.T) {
+	tier.Change(t)
+	axe, err := os.ReadFile(axeCore(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := openStore(t, newFile(t))
+	r := New(Config{Listen: "127.0.0.1:0", Log: st, OwnerToken: ownerToken})
+	url, _ := openTCP(t, r, library{view: players.view})
+	p := blankTab(t, chromium(t))
+	for _, scheme := range []string{"light", "dark"} {
+		if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"/g/abc", "/g/abc/1", "/g/abc/4", "/g/abc/6?as=aga", "/g/abc/3?as=ultimate", "/g/nope", "/owner"} {
+			for _, size := range [][2]int64{{360, 640}, {768, 1024}, {1366, 625}, {1920, 1080}} {
+				p.do(chromedp.EmulateViewport(size[0], size[1]), chromedp.Navigate(url+path))
+				if got := get[int64](p, `document.documentElement.scrollWidth`); got > size[0] {
+					t.Errorf("%s is %d pixels wide on a screen of %d", path, got, size[0])
+				}
+				boards := get[[]string](p, `Promise.all([...document.querySelectorAll('figure img')].map((i) => i.decode().then(() => i.currentSrc, () => 'missing')))`)
+				for _, src := range boards {
+					if strings.Contains(src, "theme=slate") != (scheme == "dark") || src == "missing" {
+						t.Errorf("%s shows %s in %s", path, src, scheme)
+					}
+				}
+				if dir := os.Getenv("SHOTS"); dir != "" {
+					png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+					if err != nil {
+						t.Fatal(err)
+					}
+					os.WriteFile(fmt.Sprintf("%s/%s-%d-%s.png", dir, strings.NewReplacer("/", "-", "?", "-").Replace(path), size[0], scheme), png, 0o600)
+				}
+			}
+			get[bool](p, `document.querySelectorAll('details').forEach((d) => d.open = true), true`)
+			get[bool](p, string(axe)+`; true`)
+			found := get[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.map((n) => n.html)))`)
+			for _, violation := range found {
+				t.Errorf("%s in %s: %.500s", path, scheme, violation)
+			}
+		}
+	}
+}
+
+var axeFolder = sync.OnceValues(func() (string, error) {
+	folder := filepath.Join(os.TempDir(), fmt.Sprintf("halfpoint-axe-%d", os.Getuid()))
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", err
+	}
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		data, err := os.ReadFile("testdata/axe/" + name)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, name), data, 0o600)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline")
+	npm.Dir, npm.WaitDelay = folder, time.Second
+	if out, err := npm.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("npm ci: %w\n%s", err, out)
+	}
+	return folder, nil
+})
+
+// axeCore installs axe-core, and returns its script.
+func axeCore(t *testing.T) string {
+	t.Helper()
+	folder, err := axeFolder()
+	if err != nil {
+		tier.Missing(t, "there is no axe-core: "+err.Error())
+	}
+	return filepath.Join(folder, "node_modules", "axe-core", "axe.min.js")
+}
