@@ -369,6 +369,7 @@ func (b *Bot) commit(ctx context.Context, step *match.Step, in *task, r Request)
 		}
 		b.cache.keep(step.Match.ID, step.After, in.epoch)
 		b.cache.changed(*step.Match)
+		b.changes.tell(step.Match.ID)
 		return &situation{*step.Match, step.After, in.place, in.who, b.now(), in.games}, nil
 	})
 }

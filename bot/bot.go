@@ -36,6 +36,8 @@ type Bot struct {
 
 	outbox *outbox.Outbox
 
+	changes changes // of games
+
 	rulesets match.Rulesets // besides the catalogue
 
 	pages   map[string]match.Pages // see Config

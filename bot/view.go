@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -24,6 +25,8 @@ type Viewing struct {
 	Seq  int          // the event after which; 0: the last
 	As   string       // name of another ruleset that counts the position; empty: none
 	Lang string       // BCP 47 tag of the reader's language; empty: that of the room
+
+	Watch bool // for View.Changed
 }
 
 // A View is a game at one moment.
@@ -43,6 +46,10 @@ type View struct {
 	Turns  []ViewTurn   // those that stand now, in order
 	Rules  string       // name of the ruleset, as people type it
 	As     *Counted     // the answer to Viewing.As; nil: it was not asked
+
+	// Changed is closed when the game has changed since, if Viewing.Watch asked for it.
+	// That the page was revoked is no change of the game.
+	Changed <-chan struct{}
 }
 
 // A ViewTurn is a turn that stands.
@@ -70,6 +77,11 @@ const (
 // View returns a game at one moment; see [Service].
 func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	m, err := b.viewed(ctx, v)
+	var changed <-chan struct{}
+	if v.Watch && err == nil {
+		changed = b.changes.next(m.ID)
+		m, err = b.viewed(ctx, v) // it may have changed just before
+	}
 	if err != nil {
 		return View{}, err
 	}
@@ -101,7 +113,7 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	if found, ok := text.FindLanguage(v.Lang); ok {
 		l = found
 	}
-	out := View{Match: m, Seq: p.Seq(), Lang: l.Tag, Public: settings.Pages == match.PublicPages}
+	out := View{Match: m, Changed: changed, Seq: p.Seq(), Lang: l.Tag, Public: settings.Pages == match.PublicPages}
 	if paged {
 		out.Path = fmt.Sprintf("/g/%s/%d", m.Page, out.Seq)
 	}
@@ -129,6 +141,35 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 		out.As.Scene.Black.Name, out.As.Scene.White.Name = out.Scene.Black.Name, out.Scene.White.Name
 	}
 	return out, nil
+}
+
+// changes lets people wait for games to change. Its methods may be called concurrently.
+type changes struct {
+	mu      sync.Mutex
+	waiting map[match.GameID]chan struct{} // of the games for which somebody has waited since their last change
+}
+
+// next returns a channel that is closed when a game changes.
+func (c *changes) next(id match.GameID) <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting[id] == nil {
+		if c.waiting == nil {
+			c.waiting = map[match.GameID]chan struct{}{}
+		}
+		c.waiting[id] = make(chan struct{})
+	}
+	return c.waiting[id]
+}
+
+// tell tells those who wait that a game has changed.
+func (c *changes) tell(id match.GameID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if waiting := c.waiting[id]; waiting != nil {
+		close(waiting)
+		delete(c.waiting, id)
+	}
 }
 
 // address tells the address of a game's page, or why it has none.

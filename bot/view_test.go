@@ -64,6 +64,32 @@ func TestViewOfMoments(t *testing.T) {
 	}
 }
 
+// Those who watch a page are told of each change, and of no other.
+func TestViewChanged(t *testing.T) {
+	k, m := paged(t, match.LinkPages, "ada> /new aga 5x5", "bob> /join")
+	has := func(v bot.View) bool {
+		select {
+		case <-v.Changed:
+			return true
+		default:
+			return false
+		}
+	}
+	for _, line := range []string{"ada> /place C3", "bob> /undo", "mod> /settings theme:slate", "eve> /new aga 5x5", "eve> /page game:1", "bob> /place C3", "bob> /place B2",
+		"ada> /delete", "bob> /resign confirm:yes", "mod> /delete game:1 how:forget confirm:yes"} {
+		v := k.view(t, bot.Viewing{Slug: m.Page, Watch: true})
+		other := k.view(t, bot.Viewing{Slug: m.Page, Seq: 1, Watch: true})
+		seq := v.Match.Seq
+		k.lines(t, line)
+		if now, err := k.store.Header(t.Context(), m.ID); err != nil || has(v) != (now.Seq != seq) || has(other) != has(v) {
+			t.Errorf("%s: changed: %v, %v; events %d, %d", line, has(v), has(other), seq, now.Seq)
+		}
+	}
+	if v := k.view(t, bot.Viewing{Game: m.ID}); v.Changed != nil {
+		t.Error("nobody watches")
+	}
+}
+
 // What cannot be read is not found, whatever the reason.
 func TestViewNotFound(t *testing.T) {
 	k, m := paged(t, match.LinkPages, "ada> /new aga 5x5", "bob> /join", "ada> /place C3")
