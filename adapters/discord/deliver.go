@@ -33,8 +33,8 @@ func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, [
 	return a.show(ctx, p, nil)
 }
 
-// Budget is how many requests a second Discord takes from a bot.
-func (a *Adapter) Budget() (perSecond float64, burst int) { return 50, 50 }
+// Account allows as many requests a second as Discord takes from a bot.
+func (a *Adapter) Account() *outbox.Account { return outbox.NewAccount(50, 50) }
 
 // show shows a post where it belongs, as the answer to x, an interaction that is
 // being handled, if it can be, or changes a message; x may be nil.

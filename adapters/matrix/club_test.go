@@ -43,7 +43,6 @@ type club struct {
 	waits   func()           // lets a moment pass
 
 	between func(bot.Service) bot.Service // stands between adapter and bot; may be nil
-	limited bool                          // the outbox knows the limits of the homeserver, too
 
 	a      *Adapter
 	bot    *bot.Bot
@@ -144,10 +143,7 @@ func (c *club) start() {
 		go func() { done <- c.a.Run(ctx, c.service) }()
 	} else {
 		c.bot = bot.New(c.store, bot.Config{Log: c.cfg.Log, Now: c.now})
-		var a bot.Adapter = between{c.a, c.between}
-		if c.limited {
-			a = limited{between{c.a, c.between}}
-		}
+		a := between{c.a, c.between}
 		go func() { done <- c.bot.Run(ctx, a) }()
 	}
 	c.stop = func() error {
@@ -370,10 +366,8 @@ func (b between) Run(ctx context.Context, service bot.Service) error {
 	return b.Adapter.Run(ctx, service)
 }
 
-// limited has the outbox know the limits of the homeserver, too.
-type limited struct{ between }
-
-func (l limited) Budget() (perSecond float64, burst int) { return l.Adapter.(outbox.Limited).Budget() }
+// Account has the outbox know the limits of the homeserver.
+func (b between) Account() *outbox.Account { return b.Adapter.(outbox.Limited).Account() }
 
 // inMemory runs a test in virtual time, beside others.
 func inMemory(t *testing.T, test func(t *testing.T, s *matrixtest.Server)) {

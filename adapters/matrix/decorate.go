@@ -30,8 +30,8 @@ import (
 // without it. The adapter owes them with the post; the bot keeps them and has them
 // delivered when the homeserver has room for them.
 
-// Budget returns the configured limit of the homeserver; by default that of Synapse.
-func (a *Adapter) Budget() (perSecond float64, burst int) { return a.cfg.Rate, a.cfg.Burst }
+// Account allows what the configuration says; by default Synapse's limits.
+func (a *Adapter) Account() *outbox.Account { return a.account }
 
 var _ outbox.Limited = (*Adapter)(nil)
 
@@ -153,12 +153,12 @@ func (a *Adapter) reactions(ctx context.Context, where match.Room, on outbox.Rec
 		return nil, err
 	}
 	wanted := message.ReactionsOf(controls, sealed)
-	same := !slices.ContainsFunc(wanted, func(emoji string) bool { return there[emoji] == "" })
-	if same && len(there) == len(wanted) { // as wanted
+	missing := slices.DeleteFunc(slices.Clone(wanted), func(emoji string) bool { return there[emoji] != "" })
+	if len(missing) == 0 && len(there) == len(wanted) { // as wanted
 		service, _ := a.theService()
 		return nil, service.Owe(ctx, where, outbox.Owes{Kind: outbox.Reaction, Key: string(on), Done: true})
 	}
-	return []outbox.Owes{{Kind: outbox.Reaction, Key: string(on), Target: on, Data: strings.Join(append([]string{onlyThese}, wanted...), " ")}}, nil
+	return []outbox.Owes{{Kind: outbox.Reaction, Key: string(on), Target: on, Messages: len(missing), Data: strings.Join(append([]string{onlyThese}, wanted...), " ")}}, nil
 }
 
 // decorate does what follows a post.
@@ -183,11 +183,8 @@ func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Pos
 			return nil, err
 		}
 		if there, err := a.queue.reactions(ctx, p.Replaces); err != nil || len(there) == 0 && p.Attempt == 1 {
-			return nil, err
+			return nil, cmp.Or(err, outbox.ErrStale)
 		}
-	}
-	if wait := a.pace.background(a.cfg.Now(), 1); wait > 0 && p.Kind != outbox.Attach {
-		return nil, outbox.RetryAfter{Wait: wait}
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
@@ -283,8 +280,8 @@ func (a *Adapter) newRoot(ctx context.Context, dev *device.Device, at id.RoomID,
 }
 
 // react adds the reactions that a message lacks, and then removes those of the bot's that it
-// must have no longer. It adds all of them or none: otherwise people would see half a row for
-// minutes, where a homeserver takes little.
+// must have no longer, one at a time. The outbox lets it add all that were missing when they
+// were owed, and its error is [outbox.ErrMore] while others are left to remove.
 func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, p outbox.Post) error {
 	wanted := strings.Fields(p.Data)
 	only := p.Kind == outbox.Clear || len(wanted) > 0 && (wanted[0] == onlyThese || wanted[0] == noReactions)
@@ -295,15 +292,13 @@ func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, o
 	if err != nil {
 		return err
 	}
-	missing := slices.DeleteFunc(slices.Clone(wanted), func(emoji string) bool { return there[emoji] != "" })
-	if wait := a.pace.background(a.cfg.Now(), len(missing)); len(missing) > 0 && wait > 0 {
-		return outbox.RetryAfter{Wait: wait}
-	}
+	left := error(outbox.ErrStale) // nothing was sent
 	for _, emoji := range wanted {
 		if there[emoji] == "" {
 			if there[emoji], err = a.addReaction(ctx, dev, at, on, emoji, p); err != nil {
 				return err
 			}
+			left = nil
 		}
 		if err := a.queue.mark(ctx, "reaction", p.Replaces+" "+emoji, there[emoji], a.cfg.Now()); err != nil {
 			return err
@@ -311,12 +306,16 @@ func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, o
 	}
 	for _, emoji := range slices.Sorted(maps.Keys(there)) {
 		if only && !slices.Contains(wanted, emoji) {
+			if left == nil {
+				return outbox.ErrMore
+			}
 			if err := a.removeReaction(ctx, dev, at, there[emoji], p.Replaces+" "+emoji); err != nil {
 				return err
 			}
+			left = nil
 		}
 	}
-	return nil
+	return left
 }
 
 // reactionsThere returns the bot's reactions to a message, by emoji: the id of the event, or
@@ -362,9 +361,6 @@ func (a *Adapter) addReaction(ctx context.Context, dev *device.Device, at id.Roo
 // removeReaction removes a reaction, which is stored under a key.
 func (a *Adapter) removeReaction(ctx context.Context, dev *device.Device, at id.RoomID, stored, key string) error {
 	if stored != reactionThere { // otherwise reactionsThere did not find it any more
-		if wait := a.pace.background(a.cfg.Now(), 1); wait > 0 {
-			return outbox.RetryAfter{Wait: wait}
-		}
 		if err := a.redact(ctx, dev, at, id.EventID(stored), "unpress "+stored); err != nil && !refusedBy(err) {
 			return fmt.Errorf("remove a reaction: %w", err)
 		}

@@ -55,7 +55,7 @@ func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, [
 	}
 	if p.Begins != "" && (p.Joined || at.direct()) { // where its words are no root of a thread they go with the board
 		if p.Kind == match.Notice {
-			return "", nil, nil
+			return "", nil, outbox.ErrStale
 		}
 		p.Text = p.Begins + "\n" + p.Text
 	}
@@ -204,7 +204,7 @@ const lateAfter = time.Minute
 // homeserver has said that it was too much.
 func (a *Adapter) late(p outbox.Post) bool {
 	late := a.cfg.Now().Sub(p.At)
-	return p.Kind == match.Show && !p.At.IsZero() && late > lateAfter && a.pace.limitedSince(p.At)
+	return p.Kind == match.Show && !p.At.IsZero() && late > lateAfter && a.account.HeldSince(p.At)
 }
 
 // first sends the message of a post; bare if its picture or file is still to follow.
@@ -216,14 +216,11 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 		c.Text += "\n" + bot.Translated(p.Lang, wordLate)
 		a.log.Warn("board shown late", "room", at, "game", p.Number, "delay", a.cfg.Now().Sub(p.At))
 	}
-	if wait := a.pace.wait(a.cfg.Now()); wait > 0 { // before anything is drawn and uploaded
-		return sent, errLater{wait}
-	}
 	if c.Sealed, err = a.sealed(ctx, at); err != nil {
 		return sent, err
 	}
 	if isBoard(p) { // reactions stand below the root of a thread, and are left out where they would come late
-		c.Typed = root != "" || a.pace.background(a.cfg.Now(), 1+len(message.ReactionsOf(p.Controls, c.Sealed))) > 0
+		c.Typed = root != "" || a.account.Wait(a.cfg.Now(), len(message.ReactionsOf(p.Controls, c.Sealed)), 0) > 0
 	}
 	if p.Scene != nil {
 		defer a.typing(at)()
@@ -426,9 +423,6 @@ func transaction(key string) string {
 // encrypted if the room is; if that cannot be found out, or the build cannot encrypt, it
 // is not sent.
 func (a *Adapter) send(ctx context.Context, dev *device.Device, at id.RoomID, m *event.MessageEventContent, key string, more map[string]any) (id.EventID, error) {
-	if wait := a.pace.wait(a.cfg.Now()); wait > 0 {
-		return "", errLater{wait}
-	}
 	whole := &event.Content{Parsed: m, Raw: map[string]any{marker: transaction(key)}}
 	maps.Copy(whole.Raw, more)
 	return a.sendEvent(ctx, dev, at, event.EventMessage, whole, key)
@@ -477,10 +471,6 @@ func (a *Adapter) sendEvent(ctx context.Context, dev *device.Device, at id.RoomI
 	}
 	return sent.EventID, nil
 }
-
-// paced takes note of what came of sending: when the homeserver asks to wait, all
-// wait, for it counts what the bot sends to all rooms together.
-func (a *Adapter) paced(err error) { a.pace.sent(a.cfg.Now(), retry.After(err)) }
 
 // sendOnce sends a message, unless it may have been sent before and is there.
 func (a *Adapter) sendOnce(ctx context.Context, dev *device.Device, at id.RoomID, m *event.MessageEventContent, key string, again bool) (id.EventID, error) {
@@ -545,12 +535,9 @@ func (a *Adapter) markerOf(ctx context.Context, dev *device.Device, at id.RoomID
 // botError makes of an error one that the bot knows.
 func botError(err error) error {
 	var e mautrix.HTTPError
-	var later errLater
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &later):
-		return outbox.RetryAfter{Wait: later.wait, Account: true}
 	case errors.As(err, new(errClosed)):
 		return outbox.Forbidden{Permission: "write messages", Unasked: true}
 	case device.LoggedOut(err), errors.Is(err, errEncryptedMeanwhile), errors.Is(err, errNotSynced):

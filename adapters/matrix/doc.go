@@ -60,7 +60,7 @@
 // # Locks
 //
 // No lock of this package is held during a request or a query. Adapter.mu guards the fields that
-// follow it, up to the first blank line. pace, uploads, turns and the limiters
+// follow it, up to the first blank line. The account, uploads, turns and the limiters
 // each have a lock of their own; a goroutine that waits for a turn or an upload waits on a
 // channel. In e2ee, Machine.mu is held during database transactions but not during requests;
 // in device, Device.mu is held while its row is stored.

@@ -48,20 +48,15 @@ func (a *Adapter) erases(ctx context.Context, notice, in outbox.Receipt, p outbo
 	return owes, nil
 }
 
-// erase takes away what the bot has said in a thread before a notice, and the root. It
-// ends with [outbox.RetryAfter] when the homeserver has no room for more.
+// erase takes away one of the bot's messages in a thread from before a notice. Its error is
+// [outbox.ErrMore] until the root, which comes last, is gone.
 func (a *Adapter) erase(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, notice string, p outbox.Post) error {
-	if wait := a.pace.background(a.cfg.Now(), 1); wait > 0 {
-		return outbox.RetryAfter{Wait: wait}
-	}
-	ctx, cancel := context.WithTimeout(ctx, eraseOnce)
-	defer cancel()
 	room, last := readReceipt(notice)
 	until, err := a.event(ctx, dev, room, last)
 	if err != nil {
 		return fmt.Errorf("get the notice of a deletion: %w", err)
 	}
-	err = a.eraseBefore(ctx, dev, at, root, until.Timestamp)
+	err = a.eraseOldest(ctx, dev, at, root, until.Timestamp)
 	if !refusedBy(err) || room != at {
 		return err
 	}
@@ -76,12 +71,9 @@ func (a *Adapter) erase(ctx context.Context, dev *device.Device, at id.RoomID, r
 	return err
 }
 
-// eraseOnce is how long erase works at a time.
-const eraseOnce = time.Minute
-
-// eraseBefore takes away the bot's messages in a thread from before a time, in
-// milliseconds, and their changes.
-func (a *Adapter) eraseBefore(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, before int64) error {
+// eraseOldest takes away an edit of the bot's oldest message in a thread from before a time,
+// in milliseconds, or the message itself if it has none.
+func (a *Adapter) eraseOldest(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, before int64) error {
 	posts, err := own(ctx, dev, at, root, event.RelThread)
 	if err != nil {
 		return err
@@ -95,11 +87,12 @@ func (a *Adapter) eraseBefore(ctx context.Context, dev *device.Device, at id.Roo
 			return err
 		}
 		for _, e := range append(edits, e) {
-			if wait := a.pace.background(a.cfg.Now(), 1); wait > 0 {
-				return outbox.RetryAfter{Wait: wait}
-			}
-			if err := a.redact(ctx, dev, at, e.ID, "erase "+e.ID.String()); err != nil && !errors.Is(err, mautrix.MNotFound) {
+			switch err := a.redact(ctx, dev, at, e.ID, "erase "+e.ID.String()); {
+			case errors.Is(err, mautrix.MNotFound):
+			case err != nil:
 				return fmt.Errorf("remove a message: %w", err)
+			case e.ID != root:
+				return outbox.ErrMore
 			}
 		}
 	}

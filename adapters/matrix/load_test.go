@@ -118,7 +118,6 @@ func TestAnswersComeAfterBoards(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := newClub(t, s)
 		c.stock()
-		c.limited = true
 		p := c.through()
 		c.start()
 		g, other := c.begins("aga 19x19"), c.begins("aga 19x19")
@@ -162,7 +161,6 @@ func TestShortGameUnderLimit(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := newClub(t, s)
 		c.stock()
-		c.limited = true
 		p := c.through()
 		c.start()
 		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"go.mau.fi/util/dbutil"
-	"golang.org/x/time/rate"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/intake"
@@ -22,6 +21,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/internal/lru"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
@@ -123,7 +123,7 @@ type Adapter struct {
 	fresh       sync.Map      // by id: rooms that the bot has made, see [fresh]
 	invites     inviteLimiter // how often the bot joins
 
-	pace    pace
+	account *outbox.Account
 	sending turns                   // of sending a board, or a picture after its words, by line
 	newest  *lru.Cache[string, int] // by line: the event of the newest board that was sent
 	uploads uploads
@@ -153,7 +153,7 @@ func New(cfg Config) (*Adapter, error) {
 	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name),
 		rooms: map[id.RoomID]*room{}, failed: map[id.EventID]failure{}, verifications: map[id.UserID]verification{}, joins: map[string]*joinAttempt{},
 		personLimit: intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1),
-		pace:        pace{tokens: rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)},
+		account:     outbox.NewAccount(cfg.Rate, cfg.Burst),
 		uploads:     uploads{known: lru.New[string, message.Picture](uploadsKnown), lines: map[string]*upload{}},
 		newest:      lru.New[string, int](boardsKnown), files: lru.New[string, content](filesKept), closed: lru.New[door, closed](refusedKept)}
 	if cfg.Room > 0 {

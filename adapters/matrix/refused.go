@@ -66,10 +66,8 @@ func (a *Adapter) closedTo(at id.RoomID, kind event.Type) error {
 	return nil
 }
 
-// sent takes note of the outcome of sending an event: how long the homeserver asks to
-// wait, and whether the room refuses such events.
+// sent takes note of whether a room refuses an event.
 func (a *Adapter) sent(ctx context.Context, dev *device.Device, at id.RoomID, kind event.Type, err error) {
-	a.paced(err)
 	if kind == event.EventEncrypted {
 		kind = event.EventMessage
 	}

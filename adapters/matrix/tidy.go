@@ -122,24 +122,23 @@ const (
 )
 
 // seen marks an event as read. Homeservers do not count that among the events that
-// they limit; only one that has asked to wait is spared.
+// they limit.
 func (a *Adapter) seen(e *event.Event) {
 	at, asked := e.RoomID, e.ID
-	a.soon(at, receiptAfter, a.pace.wait, func(ctx context.Context, dev *device.Device) { _ = dev.Client.MarkRead(ctx, at, asked) })
+	a.soon(at, receiptAfter, func(ctx context.Context, dev *device.Device) { _ = dev.Client.MarkRead(ctx, at, asked) })
 }
 
 // typing shows that a board is being drawn, if that takes long, until done is called.
 func (a *Adapter) typing(at id.RoomID) (done func() bool) {
-	return a.soon(at, typingAfter, func(now time.Time) time.Duration { return a.pace.background(now, 1) }, func(ctx context.Context, dev *device.Device) {
+	return a.soon(at, typingAfter, func(ctx context.Context, dev *device.Device) {
 		_, _ = dev.Client.UserTyping(ctx, at, true, 3*time.Second)
 	})
 }
 
-// soon does something in a room after a while, if there is nothing to wait for then, and
-// the room takes messages.
-func (a *Adapter) soon(at id.RoomID, after time.Duration, wait func(time.Time) time.Duration, work func(context.Context, *device.Device)) (stop func() bool) {
+// soon does something in a room after a while, if the room takes messages.
+func (a *Adapter) soon(at id.RoomID, after time.Duration, work func(context.Context, *device.Device)) (stop func() bool) {
 	return time.AfterFunc(after, func() {
-		if dev := a.device(); dev != nil && wait(a.cfg.Now()) == 0 && a.closedTo(at, event.EventMessage) == nil {
+		if dev := a.device(); dev != nil && a.closedTo(at, event.EventMessage) == nil {
 			a.aside(a.asking(), "courtesy", func(ctx context.Context) { work(ctx, dev) })
 		}
 	}).Stop

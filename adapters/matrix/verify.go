@@ -61,7 +61,7 @@ func (a *Adapter) askedToVerify(e *event.Event) {
 func (a *Adapter) cancelVerification(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
-	busy := a.pace.background(a.cfg.Now(), 1) > 0
+	busy := a.account.Wait(a.cfg.Now(), 1, 0) > 0
 	var user id.UserID
 	var v verification
 	a.mu.Lock()
@@ -85,6 +85,7 @@ func (a *Adapter) cancelVerification(ctx context.Context) {
 			Messages: map[id.UserID]map[id.DeviceID]*event.Content{user: {v.device: {Raw: content}}}})
 	} else {
 		content["m.relates_to"] = map[string]any{"rel_type": event.RelReference, "event_id": v.id}
+		a.account.Spend(a.cfg.Now(), 1)
 		_, err = a.sendEvent(ctx, dev, v.room, event.InRoomVerificationCancel, &event.Content{Raw: content}, "verification "+v.id)
 	}
 	switch {

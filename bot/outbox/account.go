@@ -6,12 +6,17 @@ import (
 	"time"
 )
 
-// narrowFor is how long an account sends one post at a time after it was held.
-const narrowFor = time.Minute
+const (
+	// narrowFor is how long an account sends one post at a time after it was held.
+	narrowFor = time.Minute
+	// patience is how long low-priority messages wait until they leave a single token for
+	// posts instead of half of the burst.
+	patience = 45 * time.Second
+)
 
-// An account tracks the rate limit of a platform. The zero value has no limit. Its
+// An Account tracks how much a platform may be sent. The zero value has no limit. Its
 // methods may be called concurrently.
-type account struct {
+type Account struct {
 	mu               sync.Mutex
 	perSecond, burst float64 // burst 0: no limit is known
 	spent            float64 // tokens, as of at; more than burst if posts did not care
@@ -20,28 +25,19 @@ type account struct {
 	narrowUntil      time.Time // one post at a time
 }
 
-// limit sets how many messages a second the platform takes in the long run, and how
-// many at once.
-func (a *account) limit(perSecond float64, burst int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.perSecond, a.burst = perSecond, float64(burst)
+// NewAccount returns an account of a platform that takes so many messages a second in the
+// long run, and so many at once.
+func NewAccount(perSecond float64, burst int) *Account {
+	return &Account{perSecond: perSecond, burst: float64(burst)}
 }
 
-// spend takes a token for something that is being sent.
-func (a *account) spend(now time.Time) {
+// Spend takes n tokens for messages that are being sent. If n is negative it gives them back,
+// for messages that were not sent after all.
+func (a *Account) Spend(now time.Time, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refill(now)
-	a.spent = min(a.spent+1, 2*a.burst)
-}
-
-// refund gives a token back, for something that was not sent after all.
-func (a *account) refund(now time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.refill(now)
-	a.spent = max(0, a.spent-1)
+	a.spent = min(max(0, a.spent+float64(n)), 2*a.burst)
 }
 
 // unsent reports whether a platform has sent nothing that counts against its limit before
@@ -52,7 +48,7 @@ func unsent(err error) bool {
 	return errors.Is(err, ErrStale) || errors.As(err, &wait) && !wait.Account || errors.As(err, &no) && no.Unasked
 }
 
-func (a *account) refill(now time.Time) {
+func (a *Account) refill(now time.Time) {
 	switch d := now.Sub(a.at); {
 	case d > 0:
 		a.spent, a.at = max(0, a.spent-d.Seconds()*a.perSecond), now
@@ -61,20 +57,39 @@ func (a *account) refill(now time.Time) {
 	}
 }
 
-// decorationWait returns how long the next decoration must wait; 0: not at all.
-func (a *account) decorationWait(now time.Time) time.Duration {
+// Wait returns how long n low-priority messages must wait that have waited for a while
+// already; 0: not at all. At first they leave half of the burst for posts, then ever less,
+// and one token in the end. If they need more than the burst they wait for all of it.
+func (a *Account) Wait(now time.Time, n int, waited time.Duration) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refill(now)
 	wait := max(0, a.until.Sub(now))
-	if over := a.spent + 1 - a.burst/2; a.burst > 0 && over > 0 {
-		wait = max(wait, time.Duration(over/a.perSecond*float64(time.Second))+time.Millisecond)
+	if a.burst == 0 {
+		return wait
+	}
+	half, left := a.burst/2, a.burst-a.spent
+	slope := max(0, half-1) / patience.Seconds()
+	for _, to := range []struct{ reserve, perSecond float64 }{
+		{min(1, half), a.perSecond},
+		{half - slope*max(0, waited.Seconds()), a.perSecond + slope},
+	} {
+		if missing := min(to.reserve+float64(n), a.burst) - left; missing > 0 {
+			wait = max(wait, time.Duration(missing/to.perSecond*float64(time.Second))+time.Millisecond)
+		}
 	}
 	return wait
 }
 
+// HeldSince reports whether the platform has asked to wait since a time.
+func (a *Account) HeldSince(t time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.narrowUntil.Add(-narrowFor).After(t)
+}
+
 // hold stops all sending for a while, because the platform asks for that.
-func (a *account) hold(now time.Time, wait time.Duration) {
+func (a *Account) hold(now time.Time, wait time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refill(now)
@@ -85,7 +100,7 @@ func (a *account) hold(now time.Time, wait time.Duration) {
 }
 
 // held returns until when nothing may be sent; zero if something may be sent now.
-func (a *account) held(now time.Time) time.Time {
+func (a *Account) held(now time.Time) time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refill(now)
@@ -95,20 +110,24 @@ func (a *account) held(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// narrow reports whether posts must be sent one at a time.
-func (a *account) narrow(now time.Time) bool {
+// atOnce returns how many messages may be sent at once, of most: for a while after a hold it
+// is one.
+func (a *Account) atOnce(now time.Time, most int) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return now.Before(a.narrowUntil)
+	if now.Before(a.narrowUntil) {
+		return 1
+	}
+	return most
 }
 
 // accounts are those of the platforms, by name.
 type accounts struct{ sync.Map }
 
-func (as *accounts) of(platform string) *account {
+func (as *accounts) of(platform string) *Account {
 	a, known := as.Load(platform)
 	if !known {
-		a, _ = as.LoadOrStore(platform, &account{})
+		a, _ = as.LoadOrStore(platform, &Account{})
 	}
-	return a.(*account)
+	return a.(*Account)
 }

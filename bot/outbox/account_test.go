@@ -10,15 +10,12 @@ import (
 // Decorations wait no longer because the bot believed a clock that was ahead.
 func TestAccountAfterAClockWasAhead(t *testing.T) {
 	now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
-	var a account
-	a.limit(0.2, 10)
-	for range 10 {
-		a.spend(now.AddDate(1, 0, 0))
-	}
-	if a.decorationWait(now) == 0 {
+	a := NewAccount(0.2, 10)
+	a.Spend(now.AddDate(1, 0, 0), 10)
+	if a.Wait(now, 1, 0) == 0 {
 		t.Error("what was spent is forgotten")
 	}
-	if wait := a.decorationWait(now.Add(time.Minute)); wait > 0 {
+	if wait := a.Wait(now.Add(time.Minute), 1, 0); wait > 0 {
 		t.Errorf("a minute later they wait for %v", wait)
 	}
 }
@@ -39,15 +36,14 @@ func TestUnsentCostsNothing(t *testing.T) {
 		{fmt.Errorf("in a thread: %w", RetryAfter{Wait: time.Minute}), false},
 		{ErrStale, false},
 	} {
-		var a account
-		a.limit(0.2, 10)
+		a := NewAccount(0.2, 10)
 		for range 10 {
-			a.spend(now)
+			a.Spend(now, 1)
 			if unsent(c.err) {
-				a.refund(now)
+				a.Spend(now, -1)
 			}
 		}
-		if waits := a.decorationWait(now) > 0; waits != c.waits {
+		if waits := a.Wait(now, 1, 0) > 0; waits != c.waits {
 			t.Errorf("after ten times %v decorations wait: %v", c.err, waits)
 		}
 	}

@@ -70,7 +70,7 @@ func TestRefusalsLeaveTheBurst(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.begin()
 		for range 8 { // of 10; the chat gives 5 a second
-			w.process.out.queue.accounts.of("chat").spend(time.Now())
+			w.process.out.queue.accounts.of("chat").Spend(time.Now(), 1)
 		}
 		w.commit("refusal", nothing, refusal("a1"))
 		w.commit("notice", nothing, notice("n1", 1))
@@ -84,7 +84,11 @@ func TestRefusalsLeaveTheBurst(t *testing.T) {
 func TestRefusalsWaitNotForEver(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.begin()
-		w.commit("refusal", func() { w.process.out.queue.accounts.of("chat").limit(0.001, 1) }, refusal("a1"))
+		w.commit("refusal", func() {
+			spent := NewAccount(0.001, 1)
+			spent.Spend(time.Now(), 1)
+			w.process.out.queue.accounts.Store("chat", spent)
+		}, refusal("a1"))
 		if got, want := w.after(2*time.Minute), "a1+no1@30.25"; got != want {
 			t.Errorf("%s\nnot\n%s", got, want)
 		}
@@ -140,7 +144,7 @@ func TestQuestionsDoNotWaitForTheBurst(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.begin()
 		for range 8 {
-			w.process.out.queue.accounts.of("chat").spend(time.Now())
+			w.process.out.queue.accounts.of("chat").Spend(time.Now(), 1)
 		}
 		question := refusal("a2")
 		question.Refused, question.Question = false, &match.Question{Command: "score"}

@@ -189,7 +189,7 @@ func (b *Outbox) Give(ctx context.Context, own []Pending) (posts []Post) {
 			b.Wake()
 			break
 		}
-		b.queue.accounts.of(o.Where.Platform).spend(b.Now())
+		b.queue.accounts.of(o.Where.Platform).Spend(b.Now(), 1)
 		posts = append(posts, p)
 	}
 	return posts

@@ -31,7 +31,7 @@ func (b *Outbox) rowsOf(where match.Room, game match.GameID, seq int, of string,
 			continue
 		}
 		r := Row{Platform: where.Platform, Channel: where.Channel, Thread: where.Thread, Game: string(game), Seq: seq, Of: of,
-			Kind: w.Kind, Key: w.Key, Target: string(w.Target), Data: w.Data, Every: w.Every, NotBefore: w.NotBefore, NotAfter: w.NotAfter}
+			Kind: w.Kind, Key: w.Key, Target: string(w.Target), Data: w.Data, Messages: w.Messages, Every: w.Every, NotBefore: w.NotBefore, NotAfter: w.NotAfter}
 		r.Sleeps = w.Kind == Clear && game != "" && w.Target != "" && w.Target == shown && w.NotBefore.IsZero()
 		if r.NotAfter.IsZero() && !r.Sleeps {
 			r.NotAfter = b.Now().Add(owedFor)
@@ -213,7 +213,7 @@ func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 		})
 	}
 	if unsent(err) {
-		b.queue.accounts.of(r.Platform).refund(now)
+		b.queue.accounts.of(r.Platform).Spend(now, -r.messages())
 	}
 	var wait RetryAfter
 	var panicked Panic
@@ -226,6 +226,9 @@ func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 	switch {
 	case ctx.Err() != nil && err != nil:
 		later(retryAfter, false) // the program ends, or it takes too long
+	case errors.Is(err, ErrMore):
+		r.Messages, r.Since = 0, time.Time{}
+		later(0, false)
 	case errors.As(err, &wait):
 		if wait.Account {
 			b.queue.accounts.of(r.Platform).hold(now, wait.Wait)

@@ -30,7 +30,7 @@ func (b *Outbox) deliver(ctx context.Context, platforms []Platform, p *pending) 
 	if handed || !account.held(b.Now()).IsZero() {
 		return
 	}
-	account.spend(b.Now())
+	account.Spend(b.Now(), 1)
 	ctx, cancel := context.WithTimeout(ctx, deliverFor)
 	defer cancel()
 	post, err := b.worded(ctx, o)
@@ -48,7 +48,7 @@ func (b *Outbox) deliver(ctx context.Context, platforms []Platform, p *pending) 
 		})
 	}
 	if unsent(err) {
-		account.refund(b.Now())
+		account.Spend(b.Now(), -1)
 	}
 	b.delivered(ctx, p, post.At, receipt, owes, err)
 }

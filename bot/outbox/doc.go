@@ -57,8 +57,9 @@
 // ends an indicator that the bot is thinking. Repeating one does no harm, and of those
 // with the same platform, kind and key only the newest counts; a queue holds them.
 //
-// Posts come first. Each that is sent spends a token of its platform's account;
-// decorations are sent only while more than half of the burst is left. Posts are held
-// back only when the platform asks to wait: then all of them wait, and afterwards they
-// are sent one at a time for a while.
+// Posts come first. Each spends a token of its platform's [Account], and is held back only
+// when the platform asks to wait: then all wait, and afterwards they are sent one at a time
+// for a while. Decorations are sent in the order in which they could first have been sent,
+// while enough tokens are left: half of the burst at first, and within a minute ever fewer.
+// A picture that follows its words waits as little as a post.
 package outbox

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"time"
 
@@ -156,11 +155,7 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 	}
 	free := map[string]int{} // how many more posts a platform may be sending
 	for _, p := range platforms {
-		most := most
-		if most < math.MaxInt && b.queue.accounts.of(p.Name()).narrow(now) {
-			most = 1
-		}
-		free[p.Name()] = most - b.sending[p.Name()]
+		free[p.Name()] = b.queue.accounts.of(p.Name()).atOnce(now, most) - b.sending[p.Name()]
 	}
 	var due []*lane
 	for l, in := range b.lanes {
@@ -176,7 +171,7 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 		account := b.queue.accounts.of(l.Platform)
 		from := later(account.held(now), in.from)
 		if p := in.posts[0]; p.yields(now) && !slices.ContainsFunc(in.posts, func(q *pending) bool { return !q.Refused }) {
-			from = later(from, sooner(p.since.Add(yieldsFor), now.Add(account.decorationWait(now))))
+			from = later(from, sooner(p.since.Add(yieldsFor), now.Add(account.Wait(now, 1, 0))))
 		}
 		busy := false
 		for _, q := range in.posts { // one that was unparked may be before those that are being shown
@@ -290,7 +285,7 @@ func (b *Outbox) following(o match.OutboxPost) *match.OutboxPost {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	in, now, account := b.lane(o.Lane()), b.Now(), b.queue.accounts.of(o.Where.Platform)
-	if !b.current || len(in.posts) < 2 || in.posts[0].ID != o.ID || !account.held(now).IsZero() || account.narrow(now) {
+	if !b.current || len(in.posts) < 2 || in.posts[0].ID != o.ID || !account.held(now).IsZero() || account.atOnce(now, 2) < 2 {
 		return nil
 	}
 	p := in.posts[1]

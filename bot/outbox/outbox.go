@@ -30,12 +30,11 @@ type Platform interface {
 }
 
 // A Limited platform knows the rate that it surely allows the bot's account. Posts never
-// wait for that, only for [RetryAfter]; decorations are sent while more than half of
-// the burst is left.
+// wait for that, only for [RetryAfter]; decorations do ([Account.Wait]).
 type Limited interface {
-	// Budget returns how many messages a second the platform takes in the long run, and
-	// how many at once.
-	Budget() (perSecond float64, burst int)
+	// Account returns the account. The outbox spends its tokens for each post, and for the
+	// messages of each decoration.
+	Account() *Account
 }
 
 // Rows stores posts and decorations. Its methods may be called concurrently.
@@ -181,13 +180,12 @@ func (b *Outbox) Deliver(ctx context.Context, platforms ...Platform) (int, error
 	return len(posts) + b.decorateDue(ctx, platforms), nil
 }
 
-// Open asks the platforms for their budgets, and reads the decorations that earlier
+// Open asks the platforms for their accounts, and reads the decorations that earlier
 // processes stored. Call it before the first request.
 func (b *Outbox) Open(ctx context.Context, platforms ...Platform) error {
 	for _, p := range platforms {
 		if l, ok := p.(Limited); ok {
-			perSecond, burst := l.Budget()
-			b.queue.accounts.of(p.Name()).limit(perSecond, burst)
+			b.queue.accounts.LoadOrStore(p.Name(), l.Account())
 		}
 	}
 	if b.known {

@@ -133,6 +133,7 @@ type Owes struct {
 	Key       string        // of those with the same key the newest counts
 	Target    Receipt       // the message that it changes; Post.Replaces
 	Data      string        // for the adapter alone; Post.Data
+	Messages  int           // how many it sends; 0: one
 	Every     time.Duration // the shortest time between two with this key; 0: none
 	NotBefore time.Time     // zero: at once
 	NotAfter  time.Time     // given up then; zero: after a day
@@ -178,6 +179,9 @@ var (
 	ErrRefused = errors.New("message refused by the platform")
 	// ErrStale means that a post has become pointless.
 	ErrStale = errors.New("post is out of date")
+	// ErrMore means that a decoration has sent a message and has others to send. It continues
+	// when the account permits.
+	ErrMore = errors.New("decoration has more to send")
 	// ErrConflict means that another change was stored first.
 	ErrConflict = errors.New("conflict with another change")
 	// ErrNotFound means that there is no such game or post.

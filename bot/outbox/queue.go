@@ -21,8 +21,11 @@ const (
 	Close    = "close"    // archives the thread of a finished game, after all Clear of the game; Key is the thread
 )
 
-// priority is the order in which kinds come when several are due.
-var priority = map[string]int{Ending: 0, Attach: 1, Header: 2, Clear: 3, Reaction: 4, Close: 5}
+// priority is the order of those that have waited equally long. Urgent ones wait as little
+// as posts do, to which they belong.
+var priority = map[string]int{Ending: 0, Attach: urgent, Header: 2, Clear: 3, Reaction: 4, Close: 5}
+
+const urgent = 1 // the highest priority of urgent kinds
 
 // Decorations are changes of stored decorations. Put are new rows, which replace older
 // ones of their platform, kind and key. Changed are rows that have woken or been tried;
@@ -37,12 +40,16 @@ type Row struct {
 	Seq                       int    // of the game when it was stored
 	Of                        string // kind of the post that it follows; empty: none
 	Target, Data              string // receipt of the message that it changes; what the adapter needs
+	Messages                  int    // how many it sends; 0: one. It is not stored
 	Every                     time.Duration
 	NotBefore, NotAfter       time.Time
-	Sleeps                    bool  // until something newer of the game was shown in the channel
-	Attempt                   int   // how often it has failed
-	N                         int64 // a newer row has a higher one
+	Sleeps                    bool      // until something newer of the game was shown in the channel
+	Attempt                   int       // how often it has failed
+	N                         int64     // a newer row has a higher one
+	Since                     time.Time // when it could first have been sent, or one that it replaced. It is not stored
 }
+
+func (r Row) messages() int { return max(1, r.Messages) }
 
 type id struct{ platform, kind, key string }
 
@@ -102,6 +109,7 @@ func (q *queue) Put(rows ...Row) {
 		if was, ok := q.rows[r.id()]; ok && was.N > r.N {
 			continue
 		}
+		r.Since = q.rows[r.id()].Since
 		q.remove(r.id())
 		q.rows[r.id()] = r
 		if q.places[r.place()] == nil {
@@ -155,19 +163,16 @@ func (q *queue) Shown(platform, channel, game string, seq int, board bool) (woke
 }
 
 // Next returns the row to send now, which belongs to the caller until Done, Later or
-// Drop. If there is none it returns when to ask again; zero: after the next change.
+// Drop: of a platform the one that has waited longest, so that none waits for ever. If
+// there is none it returns when to ask again; zero: after the next change.
 func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var best Row
+	first := map[string]Row{} // by platform
 	for i := range q.awake {
 		r := q.rows[i]
 		a := q.accounts.of(r.Platform)
-		most := atOnce
-		if a.narrow(now) {
-			most = 1
-		}
-		if q.busy[i] || q.sending[r.Platform] >= most {
+		if q.busy[i] || q.sending[r.Platform] >= a.atOnce(now, atOnce) {
 			continue // Done will be called
 		}
 		if r.Kind == Close && q.clears(r.place()) {
@@ -181,21 +186,30 @@ func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 			again = sooner(again, from)
 			continue
 		}
-		if wait := a.decorationWait(now); wait > 0 {
-			again = sooner(again, now.Add(wait))
+		if r.Since.IsZero() {
+			r.Since = now
+			q.rows[i] = r
+		}
+		if f, ok := first[r.Platform]; !ok || before(r, f) {
+			first[r.Platform] = r
+		}
+	}
+	for platform, r := range first {
+		a := q.accounts.of(platform)
+		from := a.held(now)
+		if priority[r.Kind] > urgent {
+			from = now.Add(a.Wait(now, r.messages(), now.Sub(r.Since)))
+		}
+		if now.Before(from) {
+			again = sooner(again, from)
 			continue
 		}
-		if !ok || before(r, best) {
-			best, ok = r, true
-		}
+		q.busy[r.id()] = true
+		q.sending[platform]++
+		a.Spend(now, r.messages())
+		return r, true, time.Time{}
 	}
-	if !ok {
-		return Row{}, false, again
-	}
-	q.busy[best.id()] = true
-	q.sending[best.Platform]++
-	q.accounts.of(best.Platform).spend(now)
-	return best, true, time.Time{}
+	return Row{}, false, again
 }
 
 // clears reports whether controls of a game are still to be removed in a channel, apart
@@ -209,9 +223,11 @@ func (q *queue) clears(in place) bool {
 	return false
 }
 
-// before reports whether a must be sent before b.
+// before reports whether a must be sent before b: urgent ones first, then those that have
+// waited longest.
 func before(a, b Row) bool {
-	return cmp.Or(cmp.Compare(priority[a.Kind], priority[b.Kind]), cmp.Compare(a.N, b.N)) < 0
+	p, q := priority[a.Kind], priority[b.Kind]
+	return cmp.Or(cmp.Compare(min(p, urgent+1), min(q, urgent+1)), a.Since.Compare(b.Since), cmp.Compare(p, q), cmp.Compare(a.N, b.N)) < 0
 }
 
 // free ends the caller's hold on a row.

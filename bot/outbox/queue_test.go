@@ -146,27 +146,65 @@ func TestCloseComesAfterClear(t *testing.T) {
 	b.same("after it", b.all(), "close t1, nothing")
 }
 
-// Decorations take what posts leave over, and never the second half of the burst.
+// Decorations leave half of the burst for posts, and ever less the longer they wait; in the
+// end one token. One of several messages waits for all of its tokens.
 func TestBudget(t *testing.T) {
 	b := newBench(t)
-	b.accounts.of("chat").limit(0.2, 10)
+	b.accounts.Store("chat", NewAccount(0.2, 10))
 	for i := range 8 {
 		b.put(Row{Kind: Reaction, Key: fmt.Sprint("m", i)})
 	}
-	b.accounts.of("chat").spend(b.now)
-	b.accounts.of("chat").spend(b.now)
-	b.same("three tokens are spare", b.all(), "reaction m0, reaction m1, reaction m2, in 5.001s")
-	b.now = b.now.Add(5001 * time.Millisecond)
-	b.same("five seconds later", b.all(), "reaction m3, in 5s")
-	for range 20 {
-		b.accounts.of("chat").spend(b.now) // posts do not ask
-	}
-	b.same("after many posts", b.all(), "in 1m20.001s")
-	b.Drop("chat", Reaction, "m4")
-	b.now = b.now.Add(80001 * time.Millisecond)
-	b.same("dropped meanwhile", b.all(), "reaction m5, in 5s")
+	b.accounts.of("chat").Spend(b.now, 2)
+	b.same("three tokens are spare", b.all(), "reaction m0, reaction m1, reaction m2, in 3.463s")
+	b.accounts.of("chat").Spend(b.now, 20) // posts do not ask
+	b.same("after many posts", b.all(), "in 1m0.001s")
+	b.Drop("chat", Reaction, "m3")
+	b.now = b.now.Add(60001 * time.Millisecond)
+	b.same("two tokens are left", b.all(), "reaction m4, in 5s")
 	b.put(Row{Kind: Header, Key: "g", Platform: "other"})
 	b.same("another account", b.all(), "header g, in 5s")
+	b.now = b.now.Add(time.Minute)
+	b.same("all that waited", b.all(), "reaction m5, reaction m6, reaction m7, nothing")
+	b.put(Row{Kind: Reaction, Key: "row", Messages: 4})
+	b.same("seven tokens are left", b.all(), "in 6.924s")
+	b.put(Row{Kind: Attach, Key: "p"})
+	b.same("a picture does not wait", b.all(), "attach p, in 10.386s")
+	b.accounts.Store("chat", NewAccount(0.2, 2))
+	b.same("more than the burst", b.all(), "reaction row, nothing")
+}
+
+// While people play fast, each decoration is sent within a minute, also if there are always
+// some of more urgent kinds, and boards always find a token.
+func TestNothingStarves(t *testing.T) {
+	b := newBench(t)
+	account := NewAccount(0.2, 10)
+	b.accounts.Store("chat", account)
+	since := map[id]time.Time{}
+	for second := range 900 {
+		b.now = b.now.Add(time.Second)
+		if second%10 == 0 { // a board
+			if account.Spend(b.now, 1); account.spent > account.burst {
+				t.Errorf("no token is left for the board after %d seconds", second)
+			}
+			for _, r := range []Row{{Kind: Header, Key: "g1"}, {Kind: Header, Key: "g2"}, {Kind: Reaction, Key: "g1", Messages: 3}} {
+				if b.put(r); since[id{"chat", r.Kind, r.Key}].IsZero() {
+					since[id{"chat", r.Kind, r.Key}] = b.now
+				}
+			}
+		}
+		for r, name := b.next(); r.Kind != ""; r, name = b.next() {
+			if waited := b.now.Sub(since[r.id()]); waited > time.Minute {
+				t.Errorf("%s has waited for %v", name, waited)
+			}
+			b.Done(r, b.now)
+			delete(since, r.id())
+		}
+	}
+	for i, from := range since {
+		if waited := b.now.Sub(from); waited > time.Minute {
+			t.Errorf("%s still waits after %v", i.kind, waited)
+		}
+	}
 }
 
 // An account that the platform holds sends nothing, and then one thing at a time.
@@ -179,7 +217,7 @@ func TestHold(t *testing.T) {
 	b.now = b.now.Add(3 * time.Second)
 	first, _ := b.next()
 	b.same("one at a time", b.all(), "nothing")
-	if !b.accounts.of("chat").narrow(b.now) || b.accounts.of("chat").narrow(b.now.Add(narrowFor)) || b.accounts.of("other").narrow(b.now) {
+	if b.accounts.of("chat").atOnce(b.now, 4) != 1 || b.accounts.of("chat").atOnce(b.now.Add(narrowFor), 4) != 4 || b.accounts.of("other").atOnce(b.now, 4) != 4 {
 		t.Error("it is not narrow for as long as it should be")
 	}
 	b.Done(first, b.now)
@@ -191,7 +229,7 @@ func TestRandomQueues(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		b := newBench(t)
-		b.accounts.of("chat").limit(1, 8)
+		b.accounts.Store("chat", NewAccount(1, 8))
 		newest, sent := map[string]int64{}, map[string]int64{}
 		var out []Row
 		for range 200 {

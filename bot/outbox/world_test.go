@@ -168,8 +168,8 @@ func (w *world) fate(of string) string {
 
 func (p *process) Name() string { return "chat" }
 
-// Budget makes the chat one that knows its limits.
-func (p *process) Budget() (float64, int) { return 5, 10 }
+// Account makes the chat one that knows its limits.
+func (p *process) Account() *Account { return NewAccount(5, 10) }
 
 // Deliver shows a post, or does a decoration.
 func (p *process) Deliver(ctx context.Context, post Post) (r Receipt, owes []Owes, err error) {
