@@ -136,9 +136,7 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	}
 	out.preview(l)
 	if v.As != "" {
-		out.As = b.countedAs(v.As, p, l)
-		out.As.Scene.Look = out.Scene.Look
-		out.As.Scene.Black.Name, out.As.Scene.White.Name = out.Scene.Black.Name, out.Scene.White.Name
+		out.As = b.countedAs(v.As, p, l, out.Scene)
 	}
 	return out, nil
 }
@@ -237,8 +235,8 @@ func cut(s string, most int) string {
 	return strings.TrimRight(s, " ·,") + "…"
 }
 
-// countedAs counts a position by a ruleset.
-func (b *Bot) countedAs(name string, p *match.Position, l *text.Language) *Counted {
+// countedAs counts a position, of which there is a scene, by a ruleset.
+func (b *Bot) countedAs(name string, p *match.Position, l *text.Language, scene render.Scene) *Counted {
 	r, err := b.rulesets.Find(name)
 	if err != nil {
 		return &Counted{Err: l.Say(wrong(err))}
@@ -266,7 +264,15 @@ func (b *Bot) countedAs(name string, p *match.Position, l *text.Language) *Count
 		c.Err = l.Say(text.Whole(cmp.Or(err, rules.ErrNoCount)))
 		return c
 	}
-	c.Scene = l.PictureWords().Of(as.Game, render.Names{})
+	c.Scene = l.PictureWords().Of(as.Game, render.Names{Black: scene.Black.Name, White: scene.White.Name})
+	c.Scene.Look = scene.Look
+	if as.Unfinished() { // the passes that were added to count it are not shown
+		c.Scene.Last, c.Scene.Newest, c.Scene.Ghosts, c.Scene.Ko = scene.Last, scene.Newest, scene.Ghosts, scene.Ko
+		c.Scene.Move, c.Scene.By, c.Scene.Turn, c.Scene.Told, c.Scene.Next = scene.Move, scene.By, scene.Turn, scene.Told, scene.Next
+		c.Scene.Black.Due, c.Scene.White.Due, c.Scene.Result = scene.Black.Due, scene.White.Due, ""
+		c.Scene.Caption = l.Say(say("view.unfinished"))
+		c.Differs = []string{l.Say(say("view.unfinished"))}
+	}
 	if as.Own {
 		return c
 	}

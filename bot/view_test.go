@@ -171,6 +171,12 @@ func TestViewAsAnotherRuleset(t *testing.T) {
 	if v := k.view(t, bot.Viewing{Slug: m.Page}); v.As != nil {
 		t.Errorf("nobody asked: %+v", v.As)
 	}
+	// In the middle of a game nobody has passed, and nobody has won.
+	v := k.view(t, bot.Viewing{Slug: m.Page, Seq: 4, As: "aga"})
+	if s := v.As.Scene; s.Told != v.Scene.Told || s.Next != v.Scene.Next || s.Move != 1 || s.Last == nil || s.Result != "" || !strings.HasPrefix(s.Caption, "Play has not stopped") ||
+		v.As.Differs[0] != s.Caption || s.Headline == "" {
+		t.Errorf("%+v", v.As)
+	}
 }
 
 // Where hints are off nothing on the page of a running game is estimated.
