@@ -113,6 +113,7 @@ type club struct {
 	log      logged
 	stop     func()
 
+	address  string          // of the pages of games; empty: there are none
 	notices  int             // that were delivered by a test
 	network  *memnet.Network // in a bubble
 	settling chan bool       // holds a value while somebody waits until all is settled
@@ -194,7 +195,8 @@ func (c *club) start() {
 		c.passes(6 * time.Second) // Discord lets nobody identify twice within five
 	}
 	c.recorder = &recorder{}
-	b := bot.New(c.store, bot.Config{Log: slog.New(slog.NewTextHandler(&c.log, &logging))})
+	b := bot.New(c.store, bot.Config{Log: slog.New(slog.NewTextHandler(&c.log, &logging)),
+		PublicURL: c.address, Pages: map[string]match.Pages{Name: match.LinkPages}})
 	c.a, c.stop = c.runs(c.cfg, func(ctx context.Context, a *Adapter) error { return b.Run(ctx, between{a, c.recorder}) })
 }
 

@@ -19,6 +19,7 @@ import (
 const (
 	maxCustomID  = 100
 	maxLabel     = 80
+	maxURL       = 512
 	maxRow       = 5
 	maxRows      = 5
 	maxMenu      = 25
@@ -94,6 +95,24 @@ func buttons(controls []match.Control) []rest.Component {
 		}
 		last := &rows[len(rows)-1].Components
 		*last = append(*last, rest.Component{Type: rest.Button, CustomID: id, Label: rest.Clip(c.Label, maxLabel), Style: style})
+	}
+	return rows
+}
+
+// linked adds a button that opens an address, if there is room below the controls of the
+// game. Discord would refuse the whole message for an address whose host has no dot, such
+// as localhost.
+func linked(rows []rest.Component, address, lang string) []rest.Component {
+	u, err := url.Parse(address)
+	if err != nil || !strings.Contains(u.Hostname(), ".") || len(address) > maxURL {
+		return rows
+	}
+	b := rest.Component{Type: rest.Button, Style: rest.Link, URL: address, Label: rest.Clip(bot.Translated(lang, wordPage), maxLabel)}
+	last := len(rows) - 1
+	if last >= 0 && rows[last].Components[0].Type == rest.Button && len(rows[last].Components) < maxRow {
+		rows[last].Components = append(rows[last].Components, b)
+	} else if len(rows) < maxRows {
+		rows = append(rows, rest.Row(b))
 	}
 	return rows
 }

@@ -1,7 +1,10 @@
 package discord
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -313,4 +316,75 @@ func TestReplacedChallenge(t *testing.T) {
 			t.Errorf("it is cancelled by %q to %q\n%s", cancelled.Content, cancelled.To, c.d.Transcript())
 		}
 	})
+}
+
+// The newest board has a link to the page of its moment, and so has the end of the game,
+// which keeps it when its other buttons go.
+func TestLinkToThePage(t *testing.T) {
+	const address = "https://go.example.org"
+	linkOf := func(m *discordtest.Message) (links []string) {
+		for _, c := range m.Now().Controls {
+			if c.URL != "" {
+				links = append(links, c.Label+" "+c.URL)
+			}
+		}
+		return links
+	}
+	page := regexp.MustCompile(`^\[Open the board ` + address + `/g/\w+/\d+\]$`)
+	inPreparedClub(t, func(c *club) { c.overHTTP(); c.address = address }, func(t *testing.T, c *club) {
+		thread := c.begin(t)
+		first := c.place(c.alice, thread, "C3")
+		was := fmt.Sprint(linkOf(first))
+		if last := first.Controls[len(first.Controls)-1]; !page.MatchString(was) || last.URL == "" || len(first.Controls) < 3 {
+			t.Errorf("the board has %v and the links %s", labelsOf(first), was)
+		}
+		second := c.place(c.bob, thread, "B2")
+		c.settle()
+		if now := fmt.Sprint(linkOf(second)); !page.MatchString(now) || now == was || len(first.Now().Controls) > 0 {
+			t.Errorf("the next board links to %s, the one before has %v", now, labelsOf(first.Now()))
+		}
+		c.ok(c.alice.Slash(thread, "go resign", opt("confirm", "yes")))
+		c.settle()
+		messages := thread.Messages()
+		end, notice := messages[len(messages)-2], messages[len(messages)-1]
+		offers := len(end.Controls)
+		c.passes(clearAfter + time.Hour)
+		if left := end.Now().Controls; offers < 2 || len(left) != 1 || !page.MatchString(fmt.Sprint(linkOf(end))) || len(notice.Now().Controls) != 1 {
+			t.Errorf("the end had %d buttons and keeps %v\n%s", offers, labelsOf(end.Now()), c.d.Transcript())
+		}
+	})
+}
+
+// A link never takes the place of a button of the game.
+func TestLinkLeavesRoom(t *testing.T) {
+	for n, rows := range map[int]string{0: "1", 1: "2", 4: "5", 5: "5 1", 24: "5 5 5 5 5", 25: "5 5 5 5 5"} {
+		var controls []match.Control
+		for i := range n {
+			controls = append(controls, match.Control{Label: "Play on", Command: "place", Args: map[string]string{"seq": strconv.Itoa(i)}})
+		}
+		var got []string
+		own := 0
+		for _, row := range linked(buttons(controls), "https://go.example.org/g/x/1", "de") {
+			got = append(got, strconv.Itoa(len(row.Components)))
+			for _, c := range row.Components {
+				if c.CustomID != "" {
+					own++
+				} else if c.Label != "Brett öffnen" || c.Style != rest.Link {
+					t.Errorf("%+v", c)
+				}
+			}
+		}
+		if strings.Join(got, " ") != rows || own != n {
+			t.Errorf("%d controls: rows of %v, %d of the game", n, got, own)
+		}
+	}
+	if menu := linked(entries("More…", nil), "https://go.example.org/g/x/1", "en"); len(menu) != 2 {
+		t.Errorf("a menu and its link: %+v", menu)
+	}
+	// Discord would refuse the message with these.
+	for _, address := range []string{"", "http://localhost:8080/g/x/1", "https://go.example.org/" + strings.Repeat("x", 490)} {
+		if rows := linked(nil, address, "en"); len(rows) != 0 {
+			t.Errorf("%s: %+v", address, rows)
+		}
+	}
 }

@@ -96,14 +96,15 @@ func (a *Adapter) changedTo(message string, m rest.Message, err error) {
 	}
 }
 
-// clear takes the controls off a message, unless somebody has archived its thread. Where
+// clear takes the controls of the game off a message, and leaves the link in Data if there
+// is one, unless somebody has archived its thread. Where
 // the bot is refused that it tries for a day: it may be let in again.
 func (a *Adapter) clear(ctx context.Context, p outbox.Post) error {
 	channel, message := readReceipt(p.Replaces)
 	if a.cleared.Contains(p.Replaces) {
 		return nil
 	}
-	_, err := a.rest.Edit(ctx, channel, message, rest.Message{Components: []rest.Component{}})
+	_, err := a.rest.Edit(ctx, channel, message, rest.Message{Components: linked([]rest.Component{}, p.Data, p.Lang)})
 	switch {
 	case rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread:
 		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
@@ -147,8 +148,9 @@ func (d *delivery) clears(sent outbox.Receipt) (owes []outbox.Owes) {
 	if previous := outbox.Receipt(p.Previous); (p.Kind == match.Show || void(p)) && previous != "" && previous != sent {
 		owes = append(owes, clear(previous))
 	}
-	if len(d.m.Components) > 0 && (p.Kind != match.Show || over) {
+	if len(d.c.controls) > 0 && (p.Kind != match.Show || over) {
 		o := clear(sent)
+		o.Data = p.Link
 		if over { // nothing newer comes
 			o.NotBefore, o.NotAfter = now.Add(clearAfter), now.Add(clearUntil)
 		}

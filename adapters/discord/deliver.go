@@ -134,7 +134,7 @@ func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 	if d.at, err = a.place(ctx, p, d.route); err != nil {
 		return "", a.refusedBy(ctx, err, p.Where.Channel, false)
 	}
-	d.c = content{text: a.writtenIn(p.Text, d.at.under), lang: p.Lang, file: p.File, controls: p.Controls, menu: p.Menu, notify: p.Notify, hints: []string{d.at.hint}}
+	d.c = content{text: a.writtenIn(p.Text, d.at.under), lang: p.Lang, file: p.File, controls: p.Controls, menu: p.Menu, link: p.Link, notify: p.Notify, hints: []string{d.at.hint}}
 	d.c.picture, d.c.name = p.Picture()
 	switch {
 	case d.replies(): // everybody can read it, and press its buttons

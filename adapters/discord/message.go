@@ -209,6 +209,7 @@ type content struct {
 	file     *outbox.File
 	controls []match.Control
 	menu     string // label of the menu that they are in; empty: they are buttons
+	link     string // address of the page that shows it; empty: there is none
 	notify   []outbox.User
 	flags    int
 	plain    bool     // no files may be attached
@@ -222,6 +223,7 @@ func (c content) messages() ([]rest.Message, error) {
 	if c.menu != "" {
 		components = entries(c.menu, c.controls)
 	}
+	components = linked(components, c.link, c.lang)
 	var files []rest.File
 	lines := []string{c.text}
 	attach := !c.plain && !c.late

@@ -50,6 +50,7 @@ const (
 	wordTooLarge    = "The file is too large: at most {0} MB."
 	wordFile        = "A file instead: an SGF record, or a diagram"
 	wordDiagram     = "Diagram or SGF record"
+	wordPage        = "Open the board"
 	wordTree        = "All other commands: join, take back, resign, mark dead stones, settings, help …"
 )
 

@@ -2,7 +2,9 @@ package discordtest
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -136,6 +138,10 @@ func (bad *checks) components(at string, list []any, modal bool) {
 			custom, link := text(part["custom_id"]) != "", text(part["url"]) != ""
 			bad.want(style >= styleLink || custom && !link, at+".custom_id", "BASE_TYPE_REQUIRED", "A custom id and no url is required")
 			bad.want(style != styleLink || link && !custom, at+".url", "BASE_TYPE_REQUIRED", "A url and no custom id is required")
+			if u, err := url.Parse(text(part["url"])); link {
+				bad.want(err == nil && slices.Contains([]string{"http", "https", "discord"}, u.Scheme), at+".url", "URL_TYPE_INVALID_SCHEME", "Scheme must be one of ('http', 'https', 'discord')")
+				bad.want(err == nil && strings.Contains(u.Hostname(), "."), at+".url", "URL_TYPE_INVALID_URL", "Not a well formed URL.")
+			}
 			labelled := text(part["label"]) != "" || part["emoji"] != nil || style == stylePremium
 			bad.want(labelled, at+".label", "BUTTON_COMPONENT_INVALID_LABEL", "A button must have a label or an emoji")
 		case partSelect:

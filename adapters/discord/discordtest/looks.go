@@ -26,6 +26,7 @@ type Message struct {
 type Control struct {
 	Type                         int // 2 button, 3 menu
 	CustomID, Label, Placeholder string
+	URL                          string // of a button that opens it
 	Options                      []SelectOption
 }
 
@@ -83,7 +84,7 @@ func (s *Server) snapshot(m *message) *Message {
 		if number(o["type"]) == partRow {
 			return
 		}
-		c := Control{Type: number(o["type"]), CustomID: text(o["custom_id"]), Label: buttonText(o), Placeholder: text(o["placeholder"])}
+		c := Control{Type: number(o["type"]), CustomID: text(o["custom_id"]), Label: buttonText(o), Placeholder: text(o["placeholder"]), URL: text(o["url"])}
 		for _, x := range asList(o["options"]) {
 			c.Options = append(c.Options, SelectOption{text(x.(object)["label"]), text(x.(object)["value"])})
 		}

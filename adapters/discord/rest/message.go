@@ -88,6 +88,7 @@ const (
 	Secondary = 2
 	Success   = 3
 	Danger    = 4
+	Link      = 5 // a button with a URL and without a CustomID
 
 	Short     = 1
 	Paragraph = 2
@@ -99,6 +100,7 @@ type Component struct {
 	Type        int            `json:"type"`
 	CustomID    string         `json:"custom_id,omitempty"`
 	Style       int            `json:"style,omitempty"`
+	URL         string         `json:"url,omitempty"` // of a Link
 	Label       string         `json:"label,omitempty"`
 	Placeholder string         `json:"placeholder,omitempty"`
 	Options     []SelectOption `json:"options,omitempty"`
