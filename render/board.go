@@ -77,29 +77,49 @@ func (l *displayList) boardOf(g *grid, s *Scene) {
 	}
 	l.coordinates(g, s) // on which no shadow falls
 	each(func(p rules.Point, color rules.Color) { stamp(p, g.stone[color]) })
+	s.marks(func(p rules.Point, kind mark, color rules.Color) { stamp(p, g.mark[kind][color]) })
+}
+
+// A mark is what lies on a point besides a stone that stands.
+type mark uint8
+
+const (
+	ghostMark  mark = iota // a stone that was taken, or is dead
+	crossMark              // on a ghost
+	squareMark             // on territory
+	ringMark               // on a stone in seki
+	koMark
+	lastMark // on the last stone
+	markKinds
+)
+
+// marks calls do with each mark of a board, from below: its point, which may lie
+// off the board, and the colour of the stone on which it lies or, of a ghost or of
+// territory, its own.
+func (s *Scene) marks(do func(p rules.Point, kind mark, color rules.Color)) {
 	for _, st := range s.Ghosts {
-		stamp(st.At, g.ghost[st.Color])
+		do(st.At, ghostMark, st.Color)
 		if !slices.Contains(s.Ko, st.At) {
-			stamp(st.At, g.cross[st.Color])
+			do(st.At, crossMark, st.Color)
 		}
 	}
 	for _, st := range s.Dead {
-		stamp(st.At, g.ghost[st.Color])
+		do(st.At, ghostMark, st.Color)
 		if !slices.ContainsFunc(s.Territory, func(owned Stone) bool { return owned.At == st.At }) {
-			stamp(st.At, g.cross[st.Color])
+			do(st.At, crossMark, st.Color)
 		}
 	}
 	for _, st := range s.Territory {
-		stamp(st.At, g.square[st.Color])
+		do(st.At, squareMark, st.Color)
 	}
 	for _, p := range s.Seki {
-		stamp(p, g.ring[s.at(p)])
+		do(p, ringMark, s.at(p))
 	}
 	for _, p := range s.Ko {
-		stamp(p, g.ko)
+		do(p, koMark, rules.None)
 	}
-	if last := cmp.Or(s.Last, s.Newest); last != nil {
-		stamp(*last, g.last[s.at(*last)])
+	if newest := cmp.Or(s.Last, s.Newest); newest != nil {
+		do(*newest, lastMark, s.at(*newest))
 	}
 }
 
@@ -152,19 +172,14 @@ func stars(w, h int) []rules.Point {
 	return out
 }
 
-// coordinates writes the names of the lines on all four sides, those of the
-// last move on a pill. Numbers and kanji stand above and on the right; below and on
-// the left are always the letters that texts use.
+// coordinates writes the names of the lines, those of the last move on a pill.
 func (l *displayList) coordinates(g *grid, s *Scene) {
-	if g.coordinates == "none" {
-		return
-	}
 	plain := style{medium, g.labels, g.theme.label}
 	lit := style{bold, g.labels, g.theme.onPill}
 	away := g.cell/2 + g.u(labelBand)/2
-	left, bottom := g.x, g.y
-	right, top := left+(g.w-1)*g.cell, bottom-(g.h-1)*g.cell
-	write := func(x, y int, text string, last bool) {
+	s.labels(g.coordinates, func(p rules.Point, right, down int, text string, last bool) {
+		x, y := g.at(p)
+		x, y = x+right*away, y+down*away
 		st := plain
 		if last {
 			l.stamp(x, y, g.pill)
@@ -174,17 +189,28 @@ func (l *displayList) coordinates(g *grid, s *Scene) {
 			text, st = st.fit(text, g.u(labelBand), 8)
 		}
 		l.centred(x, y, text, st)
+	})
+}
+
+// labels calls write with each name of a line on all four sides: the last point of the
+// line, the direction from there, 1 to the right and down, and whether it is that of
+// the last move. Numbers and kanji stand above and on the right; below and on the left
+// are always the letters that texts use.
+func (s *Scene) labels(coordinates string, write func(p rules.Point, right, down int, text string, last bool)) {
+	if coordinates == "none" {
+		return
 	}
+	w, h := s.Size()
 	seen := s.Last != nil && s.has(*s.Last)
-	for x := range g.w {
+	for x := range w {
 		last := seen && int(s.Last.X) == x
-		write(left+x*g.cell, top-away, columnName(g.coordinates, x), last)
-		write(left+x*g.cell, bottom+away, columnName("letters", x), last)
+		write(rules.Point{X: int8(x), Y: int8(h - 1)}, 0, -1, columnName(coordinates, x), last)
+		write(rules.Point{X: int8(x)}, 0, 1, columnName("letters", x), last)
 	}
-	for y := range g.h {
+	for y := range h {
 		last := seen && int(s.Last.Y) == y
-		write(left-away, bottom-y*g.cell, rowName("letters", y, g.h), last)
-		write(right+away, bottom-y*g.cell, rowName(g.coordinates, y, g.h), last)
+		write(rules.Point{Y: int8(y)}, -1, 0, rowName("letters", y, h), last)
+		write(rules.Point{X: int8(w - 1), Y: int8(y)}, 1, 0, rowName(coordinates, y, h), last)
 	}
 }
 

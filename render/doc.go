@@ -41,6 +41,9 @@
 // their middle. If there are more rows than fit, those that are worth nothing go,
 // and the last of the rest become one, so that the ledger still adds up.
 //
+// [SVG] writes the board alone, with the same marks, for a page that has the rest in
+// words and tables, and that people press on.
+//
 // # How it is drawn
 //
 // Lengths are given in units, which are the pixels of the medium picture, 960
@@ -60,8 +63,9 @@
 // # How to change it
 //
 // A theme is a list of colours in theme.go; a test looks at it with five kinds
-// of eyes. A mark is a sprite in newSprites and a line in displayList.board, an object of
-// the panel a sprite in objects.go. A line of the ledger is a [Row], made in
+// of eyes. A mark is a line in Scene.marks, a sprite in newSprites and a shape in
+// svg.go; a test in adapters/web compares the two. An object of the panel is a sprite in
+// objects.go. A line of the ledger is a [Row], made in
 // gamescene.go; what people read there comes from [Words], which has one value for
 // each language, and from the rulesets. After a change look at the pictures,
 // then write the golden ones anew:

@@ -36,7 +36,7 @@ func (g *background) draws() {
 		stroke(dc, g, 2.4, t.onPill)
 	})
 	icons := newSprites(g, g.u(32)&^1)
-	g.icon, g.dot = icons.stone, icons.last
+	g.icon, g.dot = icons.stone, icons.mark[lastMark]
 	g.bowl = g.newBowl(bowlRadius)
 	g.button = g.object(buttonSize+2, g.buttonOf(buttonSize))
 	g.small = g.object(smallButton+2, g.buttonOf(smallButton))

@@ -22,6 +22,7 @@ type Options struct {
 	Size        string // "small" 720×495, "medium" or "" 960×660, "large" 1440×990 pixels; in portrait 498×798, 664×1064, 996×1596
 	Coordinates string // one of [Coordinates]; "" is "letters"
 	Layout      string // "landscape" or "": the panel beside the board; "portrait": under it; "card": beside it, for previews, 1200×630 pixels at every size
+	Prefix      string // of the ids in an SVG, where several stand on a page; "" is "b"
 }
 
 // Bounds returns the width and height of the picture in pixels.
@@ -54,6 +55,7 @@ func (o Options) over(other Options) Options {
 	return Options{
 		Theme: cmp.Or(o.Theme, other.Theme), Panel: cmp.Or(o.Panel, other.Panel), Size: cmp.Or(o.Size, other.Size),
 		Coordinates: cmp.Or(o.Coordinates, other.Coordinates), Layout: cmp.Or(o.Layout, other.Layout),
+		Prefix: cmp.Or(o.Prefix, other.Prefix),
 	}
 }
 

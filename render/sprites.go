@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/fogleman/gg"
+
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // scales are the sizes in quarters of the medium one.
@@ -68,13 +70,8 @@ type sprites struct {
 	line   int // thickness of a line
 	labels int // size of the coordinates
 	shadow *sprite
-	stone  [3]*sprite // by colour
-	ghost  [3]*sprite
-	square [3]*sprite
-	last   [3]*sprite // the mark on the last stone, by the stone's colour
-	cross  [3]*sprite // on ghosts
-	ring   [3]*sprite // on stones in seki
-	ko     *sprite
+	stone  [3]*sprite            // by colour
+	mark   [markKinds][3]*sprite // by colour
 	star   *sprite
 	pill   *sprite
 }
@@ -188,26 +185,26 @@ func newSprites(g *background, cell int) *sprites {
 	t := g.theme
 	s := float64(cell)
 	unit := float64(g.quarter) / 4
-	k.line = max(2, 2*int(t.lineWidth*s/2+0.5))
-	k.labels = int(min(max(0.65*s, 18*unit), 24*unit, 0.9*s) + 0.5)
+	k.line = t.lineOf(cell)
+	k.labels = labelSize(cell, unit)
 
 	k.stone[black], k.stone[white] = k.drawn(0.5, 1, k.blackStone), k.drawn(0.5, 1, k.whiteStone)
-	k.ghost[black], k.ghost[white] = k.drawn(0.5, 0.42, k.blackStone), k.drawn(0.5, 0.52, k.whiteStone)
+	k.mark[ghostMark][black], k.mark[ghostMark][white] = k.drawn(0.5, 0.42, k.blackStone), k.drawn(0.5, 0.52, k.whiteStone)
 	k.shadow = k.drawn(0.75, 1, k.dropShadow)
 
 	k.star = k.drawn(0.25, 1, k.spot(math.Max(0.118, 3*unit/s), t.line))
-	k.last[white] = k.drawn(0.5, 1, k.spot(0.235, t.mark))
-	k.last[black] = k.drawn(0.5, 1, k.spot(0.300, t.onMark), k.spot(0.225, t.markOnBlack))
-	k.last[0] = k.last[white]
+	k.mark[lastMark][white] = k.drawn(0.5, 1, k.spot(0.235, t.mark))
+	k.mark[lastMark][black] = k.drawn(0.5, 1, k.spot(0.300, t.onMark), k.spot(0.225, t.markOnBlack))
+	k.mark[lastMark][rules.None] = k.mark[lastMark][white]
 
-	k.cross[white] = k.drawn(0.5, 1, k.strokes(0.10, t.mark, crossPath))
-	k.cross[black] = k.drawn(0.5, 1, k.strokes(0.19, t.whiteStone, crossPath), k.strokes(0.10, t.mark, crossPath))
+	k.mark[crossMark][white] = k.drawn(0.5, 1, k.strokes(0.10, t.mark, crossPath))
+	k.mark[crossMark][black] = k.drawn(0.5, 1, k.strokes(0.19, t.whiteStone, crossPath), k.strokes(0.10, t.mark, crossPath))
 
-	k.ring[black], k.ring[white] = k.drawn(0.5, 1, k.strokes(0.09, t.whiteStone, ringPath)), k.drawn(0.5, 1, k.strokes(0.09, t.blackStone, ringPath))
-	k.ko = k.drawn(0.5, 1, k.strokes(0.17, t.onPill, koPath), k.strokes(0.09, t.pill, koPath))
+	k.mark[ringMark][black], k.mark[ringMark][white] = k.drawn(0.5, 1, k.strokes(0.09, t.whiteStone, ringPath)), k.drawn(0.5, 1, k.strokes(0.09, t.blackStone, ringPath))
+	k.mark[koMark][rules.None] = k.drawn(0.5, 1, k.strokes(0.17, t.onPill, koPath), k.strokes(0.09, t.pill, koPath))
 
-	k.square[black] = k.marker(t.blackStone, t.blackRimOr(t.blackStone))
-	k.square[white] = k.marker(t.whiteStone, t.line)
+	k.mark[squareMark][black] = k.marker(t.blackStone, t.blackRimOr(t.blackStone))
+	k.mark[squareMark][white] = k.marker(t.whiteStone, t.line)
 
 	side := style{bold, k.labels, t.onMark}.width("20") + g.u(3)
 	dc := gg.NewContext(side, side)
@@ -216,6 +213,16 @@ func newSprites(g *background, cell int) *sprites {
 	dc.Fill()
 	k.pill = k.palette.sprite(dc.Image(), side/2, side/2)
 	return k
+}
+
+// lineOf returns the thickness of a line in pixels, for a cell of so many.
+func (t *theme) lineOf(cell int) int { return max(2, 2*int(t.lineWidth*float64(cell)/2+0.5)) }
+
+// labelSize returns the size of the coordinates in pixels, for a cell of so many and a
+// unit of so many.
+func labelSize(cell int, unit float64) int {
+	s := float64(cell)
+	return int(min(max(0.65*s, 18*unit), 24*unit, 0.9*s) + 0.5)
 }
 
 // blackRimOr returns the colour round black stones.
@@ -388,11 +395,16 @@ func (k *sprites) dropShadow(dc *gg.Context) {
 	}
 }
 
+// markerOf returns the side of the square on a point of territory and the width of its
+// rim, in pixels.
+func markerOf(cell, line int) (side, rim int) {
+	return int(0.375*float64(cell)+1) &^ 1, max(1, line/2)
+}
+
 // marker is the small square on a point of territory, with whole pixels as
 // edges.
 func (k *sprites) marker(inside, edge rgb) *sprite {
-	side := int(0.375*float64(k.cell)+1) &^ 1
-	rim := max(1, k.line/2)
+	side, rim := markerOf(k.cell, k.line)
 	dc := gg.NewContext(side, side)
 	dc.SetColor(edge.alpha(1))
 	dc.Clear()
