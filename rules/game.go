@@ -382,16 +382,13 @@ func (g *Game) play(t Turn) error {
 		}
 		return refuse(ErrPlaying)
 	}
-	if t.Kind.IsTurn() && t.Kind != Resign && t.By != g.toPlay {
+	inTurn := t.Kind.IsTurn() && t.Kind != Resign
+	if inTurn && t.By != g.toPlay {
 		return refuse(ErrNotYourTurn)
 	}
-	if t.Kind == Place && !g.board.Has(t.At) {
+	outside := func(p Point) bool { return !g.board.Has(p) }
+	if t.Kind == Place && outside(t.At) || slices.ContainsFunc(t.Dead, outside) {
 		return refuse(ErrOffBoard)
-	}
-	for _, p := range t.Dead {
-		if !g.board.Has(p) {
-			return refuse(ErrOffBoard)
-		}
 	}
 	if t.Kind == Pass && len(t.Dead) > 0 && len(g.rules.Moves[AcceptSuggestion]) == 0 {
 		return refuse(ErrNoSuggestion)
@@ -410,9 +407,9 @@ func (g *Game) play(t Turn) error {
 		} else {
 			g.run = 0
 		}
-		if t.Kind != Resign {
-			g.toPlay = t.By.Opponent()
-		}
+	}
+	if inTurn {
+		g.toPlay = t.By.Opponent()
 	}
 	for i := range list {
 		g.ruleName = list[i].Name
@@ -421,7 +418,7 @@ func (g *Game) play(t Turn) error {
 			return illegal
 		}
 	}
-	if t.Kind.IsTurn() && t.Kind != Resign {
+	if inTurn {
 		g.remember()
 	}
 	return nil
