@@ -144,11 +144,23 @@ func (l *Language) form(n int) string {
 // fillIn puts arguments into a template, all at once, so that a {0} in an argument is
 // not replaced.
 func fillIn(template string, args ...string) string {
-	pairs := make([]string, 0, 2*len(args))
-	for i, a := range args {
-		pairs = append(pairs, "{"+strconv.Itoa(i)+"}", a)
+	var out strings.Builder
+	rest := markMentions(template)
+	for {
+		before, after, found := strings.Cut(rest, "{")
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		number, behind, _ := strings.Cut(after, "}")
+		if i, err := strconv.Atoi(number); err == nil && i >= 0 && i < len(args) {
+			out.WriteString(args[i])
+			rest = behind
+		} else {
+			out.WriteByte('{')
+			rest = after
+		}
 	}
-	return strings.NewReplacer(pairs...).Replace(markMentions(template))
 }
 
 // Names maps the ids of people to users.
