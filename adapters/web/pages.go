@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"html"
 	"html/template"
+	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -32,10 +34,6 @@ const (
 	previewTitle = 70
 	previewText  = 350
 )
-
-// drawings is how many pictures are drawn, and positions counted by another ruleset, at
-// the same time. The others wait.
-const drawings = 2
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{"t": bot.Translated}).ParseFS(page, "page/*.html"))
 
@@ -94,9 +92,21 @@ func readerLanguage(r *http.Request) string {
 
 // write sends a page that a template makes of data.
 func (s *server) write(w http.ResponseWriter, status int, name string, public bool, data any) {
+	s.send(w, status, s.page(name, data), public)
+}
+
+// page returns a page that a template makes of data; nil: it cannot.
+func (s *server) page(name string, data any) []byte {
 	var out bytes.Buffer
 	if err := templates.ExecuteTemplate(&out, name, data); err != nil {
 		s.log.Error("making a page failed", "page", name, "error", err)
+		return nil
+	}
+	return out.Bytes()
+}
+
+func (s *server) send(w http.ResponseWriter, status int, page []byte, public bool) {
+	if page == nil {
 		http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
 		return
 	}
@@ -108,9 +118,7 @@ func (s *server) write(w http.ResponseWriter, status int, name string, public bo
 	h.Set("Content-Security-Policy", strings.Replace(policy, "form-action 'none'", "form-action 'self'", 1))
 	h.Set("Referrer-Policy", "same-origin") // without any referrer, browsers send forms with "Origin: null"
 	w.WriteHeader(status)
-	if _, err := w.Write(out.Bytes()); err != nil {
-		s.log.Debug("sending a page failed", "page", name, "error", err)
-	}
+	_, _ = w.Write(page) // who does not read it has gone
 }
 
 // address returns the absolute address of a path of the room.
@@ -154,39 +162,49 @@ func (s *server) view(r *http.Request, lang string) (bot.View, error) {
 			return bot.View{}, bot.ErrNotFound
 		}
 	}
-	asked := bot.Viewing{Slug: r.PathValue("slug"), Seq: seq, As: strings.TrimSpace(r.URL.Query().Get("as")), Lang: lang}
-	if asked.As == "" {
-		return s.service.View(r.Context(), asked)
-	}
-	select { // to count takes longer than to show
-	case s.drawing <- struct{}{}:
-		defer func() { <-s.drawing }()
-		return s.service.View(r.Context(), asked)
-	case <-r.Context().Done():
-		return bot.View{}, r.Context().Err()
+	return s.service.View(r.Context(), bot.Viewing{Slug: r.PathValue("slug"), Seq: seq, As: strings.TrimSpace(r.URL.Query().Get("as")), Lang: lang})
+}
+
+// inTurn runs f when few others do such work for pages: visitors must not hold up those who
+// play. To send what f has made is not part of the work, because it takes as long as the
+// client likes.
+func (s *server) inTurn(ctx context.Context, f func() error) error {
+	select {
+	case s.visits <- struct{}{}:
+		defer func() { <-s.visits }()
+		return f()
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
 // gamePage shows a game as it is now, or as it was after an event.
 func (s *server) gamePage(w http.ResponseWriter, r *http.Request) {
-	v, err := s.view(r, readerLanguage(r))
-	switch {
-	case errors.Is(err, bot.ErrNotFound):
-		s.missing(w, r)
-		return
-	case err != nil:
+	var page []byte
+	var v bot.View
+	err := s.inTurn(r.Context(), func() (err error) {
+		if v, err = s.view(r, readerLanguage(r)); err == nil {
+			page = s.page("game.html", s.gameView(r, v))
+		}
+		return err
+	})
+	if err != nil {
 		s.failed(w, r, err)
 		return
 	}
 	status := http.StatusOK
-	if v.As != nil && v.As.Err != "" && v.As.Rules == "" {
+	if v.As != nil && v.As.Rules == "" {
 		status = http.StatusBadRequest
 	}
-	s.write(w, status, "game.html", v.Public, s.gameView(r, v))
+	s.send(w, status, page, v.Public)
 }
 
 // failed answers a request for which the service had no answer.
 func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, bot.ErrNotFound) {
+		s.missing(w, r)
+		return
+	}
 	if r.Context().Err() == nil {
 		s.log.Error("making a page failed", "path", r.URL.Path, "error", err)
 	}
@@ -201,12 +219,12 @@ func (s *server) gamePicture(w http.ResponseWriter, r *http.Request) {
 		s.missing(w, r)
 		return
 	}
-	v, err := s.view(r, "")
-	switch {
-	case errors.Is(err, bot.ErrNotFound):
-		s.missing(w, r)
-		return
-	case err != nil:
+	var v bot.View
+	err := s.inTurn(r.Context(), func() (err error) {
+		v, err = s.view(r, "")
+		return err
+	})
+	if err != nil {
 		s.failed(w, r, err)
 		return
 	}
@@ -220,7 +238,23 @@ func (s *server) gamePicture(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Robots-Tag", "noindex")
 	}
 	w.Header().Set("Cache-Control", "private, no-cache")
-	s.draw(w, r, newDrawing(scene), o)
+	s.draw(w, r, s.queued(scene), o)
+}
+
+// queued returns a picture for visitors, which is drawn when it is its turn.
+func (s *server) queued(p render.Picture) *drawing {
+	d := newDrawing(p)
+	d.picture = queued{p, s}
+	return d
+}
+
+type queued struct {
+	render.Picture
+	*server
+}
+
+func (q queued) Draw(w io.Writer, o render.Options) error {
+	return q.inTurn(context.Background(), func() error { return q.Picture.Draw(w, o) }) // it is for others, too
 }
 
 // counted reports whether a page has the count of another ruleset.
@@ -245,10 +279,10 @@ type gameView struct {
 	Compared bool   // the page has the count of another ruleset
 	Of       string // number of the newest turn
 
-	Now, Here, Action string // addresses: of the game, of this moment, and of the page itself
-	Back, On          []step // to moments before and after this one
-	List              []turn
-	Book, Alone       link // the rules; the page without the other ruleset
+	Now, Here, Action string        // addresses: of the game, of this moment, and of the page itself
+	Back, On          []step        // to moments before and after this one
+	List              template.HTML // links to all turns, a lot of them
+	Book, Alone       link          // the rules; the page without the other ruleset
 	Notes             []string
 	Players           []player
 	Boards            []boardView
@@ -258,11 +292,6 @@ type gameView struct {
 
 // A step is a link to another moment; without an address there is none.
 type step struct{ URL, Label, Sign, Rel string }
-
-type turn struct {
-	URL, Text string
-	Here      bool
-}
 
 type player struct {
 	Color       string // "black" or "white"
@@ -342,14 +371,20 @@ func (s *server) preview(r *http.Request, v bot.View, query string) *preview {
 func (page *gameView) steps(v bot.View, at func(seq int) string, t func(string, ...string) string) {
 	moments := []int{1} // the start of the game and its turns
 	newest := v.Number
+	var list strings.Builder // by hand, which takes a tenth of the time of the template
 	for i, turned := range v.Turns {
 		if i == 0 {
 			moments[0] = max(1, turned.Seq-1)
 		}
 		moments = append(moments, turned.Seq)
 		newest = max(newest, turned.Number)
-		page.List = append(page.List, turn{at(turned.Seq), turned.Text, turned.Seq == v.Seq})
+		current := ""
+		if turned.Seq == v.Seq {
+			current = ` aria-current="page"`
+		}
+		list.WriteString(`<li><a href="` + html.EscapeString(at(turned.Seq)) + `"` + current + `>` + html.EscapeString(turned.Text) + "</a></li>\n")
 	}
+	page.List = template.HTML(list.String())
 	page.Of = strconv.Itoa(newest)
 	later := slices.IndexFunc(append(moments, math.MaxInt), func(seq int) bool { return seq > v.Seq })
 	before := later - 1 // the newest moment that is not after this one

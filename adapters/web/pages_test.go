@@ -451,7 +451,7 @@ func TestDrawingIsBounded(t *testing.T) {
 		began, release := make(chan int, 100), make(chan bool)
 		get := func(n int) {
 			w, r := discard{http.Header{}}, &http.Request{Method: "GET"}
-			s.draw(w, r, newDrawing(slowPicture{N: n, began: began, release: release}), render.Options{})
+			s.draw(w, r, s.queued(slowPicture{N: n, began: began, release: release}), render.Options{})
 		}
 		for n := range 10 {
 			for range 5 {
@@ -460,7 +460,7 @@ func TestDrawingIsBounded(t *testing.T) {
 		}
 		for drawn := range 10 {
 			synctest.Wait()
-			if got, want := len(began), min(drawings, 10-drawn); got != want {
+			if got, want := len(began), min(cap(s.visits), 10-drawn); got != want {
 				t.Fatalf("%d pictures are drawn at once, want %d", got, want)
 			}
 			<-began

@@ -124,8 +124,6 @@ func (s *server) draw(w http.ResponseWriter, r *http.Request, d *drawing, o rend
 	}
 	key := d.tag() + "-" + o.Theme + "-" + o.Layout + "-" + o.Size
 	data, err := s.drawn.get(key, func() ([]byte, error) {
-		s.drawing <- struct{}{}
-		defer func() { <-s.drawing }()
 		var png bytes.Buffer
 		err := d.picture.Draw(&png, o)
 		return png.Bytes(), err

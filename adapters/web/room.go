@@ -22,6 +22,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -103,7 +104,7 @@ type Room struct {
 	limits  limits
 	counted *lru.Cache[string, bool] // requests to open a game that were counted
 	working chan struct{}            // held while a costly command is carried out
-	drawing chan struct{}            // has an entry for everybody who draws or counts for a page
+	visits  chan struct{}            // holds an entry while something is made for a page
 	grown   atomic.Int64             // bytes that the transcript has grown since it was trimmed
 
 	mu           sync.Mutex
@@ -153,7 +154,7 @@ func New(cfg Config) *Room {
 		limits:  newLimits(cfg.Person, cfg.Channel),
 		counted: lru.New[string, bool](500),
 		working: make(chan struct{}, 1),
-		drawing: make(chan struct{}, drawings),
+		visits:  make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 		readers: map[*stream]bool{},
 		clients: map[string]int{},
 	}
