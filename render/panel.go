@@ -19,6 +19,8 @@ const (
 	legendSize    = 21
 	legendPitch   = 22
 	leastSize     = 17 // of words that have little room
+	nameSize      = 29 // of a name that has its tile to itself
+	nameHigh      = 36 // of the box of a name above a total
 )
 
 // panel draws what stands beside the board.
@@ -63,7 +65,7 @@ func (l *displayList) player(k *sprites, color int, p *Player, name string, coun
 	inside := box.Inset(7)
 	switch {
 	case counted:
-		inside.Max.Y = inside.Min.Y + 36
+		inside.Max.Y = inside.Min.Y + nameHigh
 		l.name(k, name, inside, style{medium, 24, ink})
 		st := style{bold, k.u(k.total), ink}
 		for st.size > k.u(k.number) && st.width(p.Total.String()) > k.u(box.Dx()-8) {
@@ -72,34 +74,42 @@ func (l *displayList) player(k *sprites, color int, p *Player, name string, coun
 		l.centred(k.u(x), k.u(box.Max.Y-13-k.total*capMille/2000), p.Total.String(), st)
 	case p.Right != "":
 		inside.Max.Y -= 30
-		l.name(k, name, inside, style{medium, 29, ink})
+		l.name(k, name, inside, style{medium, nameSize, ink})
 		right, st := style{regular, k.u(22), ink}.fit(p.Right, k.u(inside.Dx()), k.u(16))
 		l.centred(k.u(x), k.u(box.Max.Y-24), right, st)
 	default:
-		l.name(k, name, inside, style{medium, 29, ink})
+		l.name(k, name, inside, style{medium, nameSize, ink})
 	}
 	if p.Accepted {
 		l.stamp(k.u(x), k.u(box.Max.Y+2), k.tick)
 	}
 }
 
-// name sets a name in a box: on one line, in smaller letters on one or two, and if
-// all that is not enough without its middle.
+// name sets a name in a box.
 func (l *displayList) name(k *sprites, name string, box image.Rectangle, st style) {
-	largest, least := st.size, 18
+	l.set(k, k.nameIn(name, box, st), box)
+}
+
+// nameIn sets a name on one line, in smaller letters on one or two, on three, in letters
+// that are hard to read, and if all that is not enough without its middle.
+func (k *sprites) nameIn(name string, box image.Rectangle, st style) *paragraph {
 	width := k.u(box.Dx())
-	for size := largest; size >= least; size-- {
-		st.size = k.u(size)
-		lines := []string{name}
-		if size <= 24 && 2*size+2 <= box.Dy()+4 {
-			lines = st.wrap(name, width)
-		}
-		if len(lines) <= 2 && !slices.ContainsFunc(lines, func(line string) bool { return st.width(line) > width || strings.HasSuffix(line, "…") }) {
-			l.set(k, &paragraph{lines: lines, style: st, pitch: size + 1, centred: true}, box)
-			return
+	tooLong := func(line string) bool { return st.width(line) > width || strings.HasSuffix(line, "…") }
+	for _, try := range []struct{ largest, least, lines int }{{st.size, 18, 2}, {24, 18, 3}, {17, 14, 3}} {
+		for size := try.largest; size >= try.least; size-- {
+			st.size = k.u(size)
+			lines := []string{name}
+			if size <= 24 {
+				lines = st.wrap(name, width)
+			}
+			fit := len(lines) == 1 || len(lines) <= try.lines && len(lines)*(size+1) <= box.Dy()+4
+			if fit && !slices.ContainsFunc(lines, tooLong) {
+				return &paragraph{lines: lines, style: st, pitch: size + 1, centred: true}
+			}
 		}
 	}
-	l.set(k, &paragraph{lines: []string{st.elided(name, width)}, style: st, pitch: least, centred: true}, box)
+	st.size = k.u(18)
+	return &paragraph{lines: []string{st.elided(name, width)}, style: st, pitch: 18, centred: true}
 }
 
 // A paragraph is lines of a text, set in the middle of a box.

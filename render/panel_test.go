@@ -299,6 +299,27 @@ func TestNamesKeepTheirEnds(t *testing.T) {
 	}
 }
 
+// A Japanese name of 17 signs is shown whole, in every layout, beside a total or not.
+func TestLongJapaneseNames(t *testing.T) {
+	name := "井山裕太と申眞諝と柯潔と藤沢里菜"
+	name = string([]rune(name + name)[:17])
+	for _, layout := range AllLayouts() {
+		s := Scene{Board: []string{"."}}
+		k, _, err := spritesOf(&s, Options{Layout: layout})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inside := k.tiles[black].Inset(7)
+		for _, high := range []int{inside.Dy(), nameHigh} {
+			inside.Max.Y = inside.Min.Y + high
+			p := k.nameIn(name, inside, style{medium, nameSize, rgb{}})
+			if got := strings.Join(p.lines, ""); got != name {
+				t.Errorf("%s, %d high: %q", layout, high, p.lines)
+			}
+		}
+	}
+}
+
 // A line ends after a word.
 func TestLinesEndAfterWords(t *testing.T) {
 	st, text := style{regular, 20, rgb{}}, "Button with equivalence scoring"
