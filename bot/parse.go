@@ -3,6 +3,7 @@ package bot
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -93,12 +94,10 @@ func Parse(typed string) (string, map[string]string, error) {
 			args[name] = unquoted(args[name])
 		}
 	}
-	for option, value := range old.args {
-		if _, given := args[option]; !given {
-			args[option] = value
-		}
-	}
-	return c.Name, args, nil
+	all := map[string]string{}
+	maps.Copy(all, old.args)
+	maps.Copy(all, args)
+	return c.Name, all, nil
 }
 
 // A typedWord is a word of a command, with a space or a line break before it.

@@ -296,11 +296,11 @@ func (d *delivery) answer(ctx context.Context) (sent outbox.Receipt, err error, 
 		s, looked, err = a.first(ctx, x, response(m))
 		return s, err
 	})
-	if err == nil && shown == nil && d.answers() { // over HTTP
-		x.begin()
-		return "", nil, true
-	}
-	if err == nil && shown == nil { // Discord has not said which message it became
+	if err == nil && shown == nil { // over HTTP: Discord has not said which message it became
+		if d.answers() {
+			x.begin()
+			return "", nil, true
+		}
 		if shown, err = a.original(x); err != nil {
 			err = &rest.Ambiguous{What: "answer an interaction", Cause: err}
 		}
