@@ -347,6 +347,8 @@ func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, 
 		err = a.tellRestored(ctx, r)
 	case writable.Type:
 		err = a.opens(ctx, r.room)
+	case secretRoom.Type:
+		err = a.reportEncrypted(ctx, a.room(r.room).known)
 	case event.StateTombstone.Type:
 		state, err = accepted, a.follow(ctx, dev, e)
 	case inClear.Type:

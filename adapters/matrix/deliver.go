@@ -219,6 +219,9 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	if c.Sealed, err = a.sealed(ctx, at); err != nil {
 		return sent, err
 	}
+	if !c.Sealed {
+		c.Link = p.Link
+	}
 	if isBoard(p) { // reactions stand below the root of a thread, and are left out where they would come late
 		c.Typed = root != "" || a.account.Wait(a.cfg.Now(), len(message.ReactionsOf(p.Controls, c.Sealed)), 0) > 0
 	}

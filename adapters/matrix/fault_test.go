@@ -68,6 +68,8 @@ func (w *witness) Report(ctx context.Context, r bot.Report) error {
 		w.said = append(w.said, "away")
 	case bot.Back:
 		w.said = append(w.said, "back")
+	case bot.Encrypted:
+		w.said = append(w.said, "encrypted "+r.Where.Channel)
 	case bot.Servers:
 		w.rooms = slices.Clone(r.In)
 	}

@@ -119,6 +119,7 @@ type Adapter struct {
 	personLimit *intake.Limit // how often a person may ask
 	roomLimit   *intake.Limit // how often all in a room may; nil: as often as they like
 	origins     sync.Map      // rooms of which it is known whether they replace others
+	secret      sync.Map      // by known id: rooms of which the bot knows that they are encrypted
 	making      turns         // of making a room for somebody
 	fresh       sync.Map      // by id: rooms that the bot has made, see [fresh]
 	invites     inviteLimiter // how often the bot joins

@@ -10,6 +10,8 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
@@ -24,6 +26,24 @@ import (
 
 // inClear is the type of a message that was not encrypted though its room was.
 var inClear = event.NewEventType("halfpoint.in_clear")
+
+// secretRoom is the type of the event that the adapter adds to a room's queue when it first
+// learns, after a start, that the room is encrypted.
+var secretRoom = event.NewEventType("halfpoint.encrypted")
+
+// reportEncrypted reports to the bot that a room is encrypted, which it knows by an id: once
+// after each start.
+func (a *Adapter) reportEncrypted(ctx context.Context, known id.RoomID) error {
+	if _, told := a.secret.Load(known); told {
+		return nil
+	}
+	service, _ := a.theService()
+	err := service.Report(ctx, bot.Encrypted{Where: match.Room{Platform: Name, Channel: known.String()}})
+	if err == nil {
+		a.secret.Store(known, true)
+	}
+	return err
+}
 
 // sealing says from where on a room is encrypted, in one answer of the homeserver.
 type sealing struct {

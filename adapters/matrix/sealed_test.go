@@ -5,6 +5,7 @@ package matrix
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -247,4 +249,74 @@ func TestSealing(t *testing.T) {
 			t.Errorf("%t, %s | %s: %+v, not %+v", c.before, c.state, c.timeline, got, c.want)
 		}
 	}
+}
+
+// The bot hears that a room is encrypted before anybody asks there, or as soon as that is
+// switched on, once after each start; and of the room whose games go on in an encrypted one.
+func TestEncryptionIsReported(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		w := c.watch()
+		c.start()
+		check := func(at id.RoomID, want string) {
+			t.Helper()
+			var got []string
+			c.await(want, func() bool {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				got = nil
+				for _, said := range w.said {
+					if said == "encrypted "+at.String() {
+						got = append(got, "encrypted")
+					} else if slices.ContainsFunc(w.asked, func(r bot.Request) bool { return r.ID == said && r.Where.Channel == at.String() }) {
+						got = append(got, "asked")
+					}
+				}
+				return len(got) >= len(strings.Fields(want))
+			})
+			if got := strings.Join(got, " "); got != want {
+				t.Errorf("%s, not %s", got, want)
+			}
+		}
+		r := c.talkers(true)
+		r.gathers()
+		anna := r.people[0]
+		anna.says("", "!help place")
+		check(r.at, "encrypted asked")
+		bob := c.room(matrixtest.Room{Name: "open"}, "Bob")[0]
+		bob.asks("", "!help place")
+		carol := c.room(matrixtest.Room{Name: "moves"}, "Carol")[0]
+		carol.asks("", "!help place")
+		check(carol.at, "asked")
+		check(bob.at, "asked")
+		bob.Sets(bob.at, event.StateEncryption, "", matrixtest.Encryption())
+		check(bob.at, "asked encrypted")
+		carol.Moves(carol.at, carol.Makes(matrixtest.Room{Succeeds: carol.at, Encrypted: true, Invite: []id.UserID{c.user.ID}}))
+		check(carol.at, "asked encrypted")
+		c.restart()
+		anna.says("", "!help place")
+		anna.says("", "!help pass")
+		check(r.at, "encrypted asked encrypted asked asked")
+	})
+}
+
+// A post names the page of its game, but never in an encrypted room.
+func TestLinkOfThePage(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		for _, encrypted := range []bool{false, true} {
+			r := c.talkers(encrypted)
+			r.gathers()
+			c.await("the bot to know the room", func() bool { return c.a.room(r.at).joined })
+			if _, _, err := c.a.Deliver(t.Context(), outbox.Post{ID: r.at.String(), Where: match.Room{Platform: Name, Channel: r.at.String()}, Kind: match.Show,
+				Text: "5. Black E5", Link: "https://go.example.org/g/x/9", Attempt: 1}); err != nil {
+				t.Fatal(err)
+			}
+			r.people[0].sees("5. Black E5")
+			if got := r.people[0].count("Open the board: https://go.example.org/g/x/9"); got == 1 == encrypted {
+				t.Errorf("encrypted %v: %d links", encrypted, got)
+			}
+		}
+	})
 }

@@ -257,11 +257,12 @@ func (a *Adapter) joined(ctx context.Context, b *batch, dev *device.Device, at i
 		return fmt.Errorf("read the room's encryption: %w", err)
 	}
 	sealing := newSealing(sealed, j)
-	for _, e := range slices.Concat(j.State.Events, events) {
+	news := slices.Concat(j.State.Events, events)
+	for _, e := range news {
 		a.guarded(e.ID.String(), func() { a.keep(ctx, dev, at, e) })
 	}
 	if !known.joined && known.known != at {
-		a.trueMove(ctx, at, known.known, slices.Concat(j.State.Events, events))
+		a.trueMove(ctx, at, known.known, news)
 	}
 	l := last{}
 	if j.Summary.JoinedMemberCount != nil {
@@ -274,8 +275,11 @@ func (a *Adapter) joined(ctx context.Context, b *batch, dev *device.Device, at i
 	if l.people > 0 { // whether commands need a mark depends on it
 		known.people = l.people
 	}
-	if !first && a.nowWritable(ctx, dev, at, slices.Concat(j.State.Events, events)) {
+	if !first && a.nowWritable(ctx, dev, at, news) {
 		b.events = append(b.events, &event.Event{Type: writable, RoomID: at, ID: id.EventID(fmt.Sprintf("writable %s %s", at, b.token))})
+	}
+	if _, told := a.secret.Load(known.known); !told && (sealed || slices.ContainsFunc(news, encrypts)) {
+		b.events = append(b.events, &event.Event{Type: secretRoom, RoomID: at, ID: id.EventID(fmt.Sprintf("encrypted %s %s", at, b.token))})
 	}
 	new, missing := a.unread(dev, at, known, j, first, sealing)
 	if missing != nil {

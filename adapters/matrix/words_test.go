@@ -21,8 +21,8 @@ func TestWordsInEveryLanguage(t *testing.T) {
 			}
 		}
 	}
-	m := message.Text(message.Content{Text: "…", Board: "A", Number: 3, Lang: "de", Controls: []match.Control{{Command: "pass"}}})
-	for _, want := range []string{"Du kannst: ⏭️ !pass", "Partie 3: das Brett in Buchstaben"} {
+	m := message.Text(message.Content{Text: "…", Board: "A", Number: 3, Lang: "de", Link: "https://go.example.org/g/x/3", Controls: []match.Control{{Command: "pass"}}})
+	for _, want := range []string{"Brett öffnen", "Du kannst: ⏭️ !pass", "Partie 3: das Brett in Buchstaben"} {
 		if !strings.Contains(m.FormattedBody, want) {
 			t.Errorf("%q is not in %q", want, m.FormattedBody)
 		}

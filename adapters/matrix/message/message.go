@@ -26,6 +26,7 @@ type Content struct {
 	Chart    bool            // it is no board
 	Notify   []outbox.User   // the persons called: they are mentioned, nobody else is
 	Controls []match.Control // the next commands; listed as people type them
+	Link     string          // address of the page that shows the same; may be empty
 	Typed    bool            // their reactions do not stand below the message, so that it does not name them
 	Number   int             // of the game in its channel; 0: it is about no game
 	Lang     string          // BCP 47 tag of the language of Text
@@ -114,13 +115,18 @@ func (c Content) content(unfold bool) *event.MessageEventContent {
 	if l := Legend(c.Controls, c.Sealed, c.Typed); l != "" {
 		legend = cut([]span{{text: clean(bot.Translated(c.Lang, wordControls, l))}}, maxControls)
 	}
-	left := maxContent - cost(calls) - cost(board) - cost(legend)
+	var link []span
+	if c.Link != "" {
+		words := bot.Translated(c.Lang, wordOpen)
+		link = []span{{text: words, href: c.Link, plain: words + ": " + c.Link}}
+	}
+	left := maxContent - cost(calls) - cost(board) - cost(legend) - cost(link)
 	var lines [][]span
 	said := cut(written(c.Text, c.Thread), left)
 	calls, _ = called(slices.DeleteFunc(slices.Clone(c.Notify), func(w outbox.User) bool {
 		return slices.ContainsFunc(said, func(s span) bool { return s.href == id.UserID(w.ID).URI().MatrixToURL() })
 	}))
-	for _, part := range [][]span{said, calls, legend} {
+	for _, part := range [][]span{said, calls, link, legend} {
 		if cost(part) > 0 {
 			lines = append(lines, part)
 		}
@@ -135,7 +141,7 @@ func (c Content) content(unfold bool) *event.MessageEventContent {
 			formatted.WriteString("<br>")
 		}
 		for _, s := range line {
-			body.WriteString(s.text)
+			body.WriteString(cmp.Or(s.plain, s.text))
 			formatted.WriteString(s.html())
 			links = links || s.href != ""
 		}

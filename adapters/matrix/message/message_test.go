@@ -284,3 +284,18 @@ func TestEdit(t *testing.T) {
 		t.Errorf("%d and %d bytes", len(e.Body), len(e.NewContent.Body))
 	}
 }
+
+// The page of a board is a link that says where it leads, above the commands; where there is
+// no HTML its address stands there.
+func TestLink(t *testing.T) {
+	m := message.Text(message.Content{Text: "5. Black E5", Notify: []outbox.User{alice}, Link: "https://go.example.org/g/a&b/9", Controls: []match.Control{{Command: "pass"}}})
+	if want := "5. Black E5\nAlice\nOpen the board: https://go.example.org/g/a&b/9\nYou can: ⏭️ !pass"; m.Body != want {
+		t.Errorf("%q, not %q", m.Body, want)
+	}
+	if want := `<br><a href="https://go.example.org/g/a&amp;b/9">Open the board</a><br>You can: ⏭️ !pass`; !strings.HasSuffix(m.FormattedBody, want) {
+		t.Errorf("%q does not end with %q", m.FormattedBody, want)
+	}
+	if left := message.WithoutControls(m, "en"); strings.Contains(left.Body+left.FormattedBody, "!pass") || !strings.HasSuffix(left.Body, "a&b/9") {
+		t.Errorf("without commands it reads %q, %q", left.Body, left.FormattedBody)
+	}
+}

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"cmp"
 	"encoding/json"
 	"html"
 	"slices"
@@ -16,8 +17,9 @@ import (
 
 // A span is a piece of text that is, or is not, a link.
 type span struct {
-	text string // clean
-	href string // empty: it leads nowhere
+	text  string // clean
+	href  string // empty: it leads nowhere
+	plain string // in the plain body; empty: text
 }
 
 // html writes the span as HTML.
@@ -52,13 +54,13 @@ func written(text string, inThread bool) []span {
 		if on != platform || !valid(id.UserID(user)) {
 			return name
 		}
-		return hole(span{nameOf(outbox.User{ID: user, Name: name}), id.UserID(user).URI().MatrixToURL()})
+		return hole(span{text: nameOf(outbox.User{ID: user, Name: name}), href: id.UserID(user).URI().MatrixToURL()})
 	}, Command: bot.Typed("!"), Room: func(where bot.Place, words string) string {
 		href, words := link(where), clean(words)
 		if href == "" || words == "" { // nobody could press a link without words
 			return words
 		}
-		return hole(span{words, href})
+		return hole(span{text: words, href: href})
 	}})
 	var out []span
 	for {
@@ -132,7 +134,7 @@ const (
 func cost(spans []span) int {
 	n := 0
 	for _, s := range spans {
-		n += quoted(s.text) + quoted(s.html())
+		n += quoted(cmp.Or(s.plain, s.text)) + quoted(s.html())
 	}
 	return n
 }

@@ -7,5 +7,6 @@ const (
 	wordChart    = "The table in letters"
 	wordControls = "You can: {0}"
 	wordMore     = "…" // to be typed instead
+	wordOpen     = "Open the board"
 	wordBetween  = " · "
 )
