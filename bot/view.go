@@ -26,7 +26,7 @@ type Viewing struct {
 	As   string       // name of another ruleset that counts the position; empty: none
 	Lang string       // BCP 47 tag of the reader's language; empty: that of the room
 
-	Watch bool // for View.Changed
+	Watch bool // for Changed: the View has only Match, Path, Public, Seq and that
 }
 
 // A View is a game at one moment.
@@ -116,6 +116,9 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	out := View{Match: m, Changed: changed, Seq: p.Seq(), Lang: l.Tag, Public: settings.Pages == match.PublicPages}
 	if paged {
 		out.Path = fmt.Sprintf("/g/%s/%d", m.Page, out.Seq)
+	}
+	if v.Watch {
+		return out, nil
 	}
 	who, err := b.rooms.People(ctx, m.Black, m.White)
 	if err != nil {

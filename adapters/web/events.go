@@ -277,6 +277,25 @@ func (st *stream) notify() {
 	}
 }
 
+// count counts a stream to a client's address, or reports that too many are open. The caller
+// holds mu, and calls uncount at the end of the stream.
+func (r *Room) count(address string) bool {
+	if r.streams >= maxStreams || address != "" && r.clients[address] >= maxClientStreams {
+		return false
+	}
+	r.streams++
+	r.clients[address]++
+	return true
+}
+
+// uncount uncounts a stream. The caller holds mu.
+func (r *Room) uncount(address string) {
+	r.streams--
+	if r.clients[address]--; r.clients[address] == 0 {
+		delete(r.clients, address)
+	}
+}
+
 // open registers a stream and returns the number of the message up to which the
 // store has what comes before the backlog. It reports false if too many are open.
 // Otherwise the caller calls close at its end.
@@ -285,12 +304,11 @@ func (s *server) open(ctx context.Context, st *stream) (upTo int64, ok bool, err
 		return 0, false, err
 	}
 	s.mu.Lock()
-	if len(s.readers) >= maxStreams || st.address != "" && s.clients[st.address] >= maxClientStreams {
+	if !s.count(st.address) {
 		s.mu.Unlock()
 		return 0, false, nil
 	}
 	s.readers[st] = true
-	s.clients[st.address]++
 	st.next, upTo = s.dropped+len(s.backlog), s.published
 	seat := s.seats[st.who.ID]
 	if seat != nil && st.browser != "" && seat.holder == st.browser {
@@ -318,9 +336,7 @@ func (s *server) close(st *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.readers, st)
-	if s.clients[st.address]--; s.clients[st.address] == 0 {
-		delete(s.clients, st.address)
-	}
+	s.uncount(st.address)
 	if seat := s.seats[st.who.ID]; seat != nil && st.own {
 		seat.open--
 		seat.vacated = time.Now()
@@ -375,21 +391,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.close(st)
 
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no")
-	out := http.NewResponseController(w)
-	_ = out.SetReadDeadline(time.Time{}) // a stream has no end
-	send := func(data ...[]byte) error {
-		if err := out.SetWriteDeadline(time.Now().Add(s.slow)); err != nil {
-			return err
-		}
-		for _, d := range data {
-			if _, err := w.Write(d); err != nil {
-				return err
-			}
-		}
-		return out.Flush()
-	}
+	send := s.streaming(w)
 	if send([]byte("retry: 1000\n\n")) != nil {
 		return
 	}
@@ -429,6 +431,25 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		}
+	}
+}
+
+// streaming begins a stream of server-sent events. What it returns sends frames of it.
+func (r *Room) streaming(w http.ResponseWriter) (send func(frames ...[]byte) error) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	out := http.NewResponseController(w)
+	_ = out.SetReadDeadline(time.Time{}) // a stream has no end
+	return func(frames ...[]byte) error {
+		if err := out.SetWriteDeadline(time.Now().Add(r.slow)); err != nil {
+			return err
+		}
+		for _, frame := range frames {
+			if _, err := w.Write(frame); err != nil {
+				return err
+			}
+		}
+		return out.Flush()
 	}
 }
 

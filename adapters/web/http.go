@@ -169,7 +169,7 @@ func (s *server) handler() http.Handler {
 		introduce(w, r)
 		index(w, r)
 	})
-	for _, name := range []string{"/base.css", "/page.css", "/room.css", "/room.js", "/icon.svg"} {
+	for _, name := range []string{"/base.css", "/page.css", "/room.css", "/room.js", "/game.js", "/icon.svg"} {
 		mux.HandleFunc("GET "+name, asset(name[1:]))
 	}
 	mux.HandleFunc("GET /events", s.reading(streamReads, s.events))
@@ -179,6 +179,7 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("GET /answer/{key}/{file}", s.reading(1, s.answerFile))
 	mux.HandleFunc("GET /g/{slug}", s.reading(1, s.gamePage))
 	mux.HandleFunc("GET /g/{slug}/{seq}", s.reading(1, s.gamePage))
+	mux.HandleFunc("GET /g/{slug}/follow", s.reading(streamReads, s.follow))
 	mux.HandleFunc("GET /g/{slug}/{seq}/{picture}", s.reading(1, s.gamePicture))
 	mux.HandleFunc("GET /g/", s.reading(1, s.missing))
 	mux.HandleFunc("GET /r/{ruleset}", s.reading(1, s.rulesPage))
@@ -194,7 +195,7 @@ const policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-a
 
 // openPaths are what a browser asks for before the page can set its cookie, see direct.
 // All of them are the same for everybody.
-var openPaths = []string{"/", "/base.css", "/page.css", "/room.css", "/room.js", "/icon.svg", "/owner"}
+var openPaths = []string{"/", "/base.css", "/page.css", "/room.css", "/room.js", "/game.js", "/icon.svg", "/owner"}
 
 // needsNoCookie reports whether anybody may read a path. The pages of games and rulesets set
 // no cookie.

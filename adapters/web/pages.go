@@ -279,7 +279,9 @@ type gameView struct {
 	Compared bool   // the page has the count of another ruleset
 	Of       string // number of the newest turn
 
+	Game              string        // path of the newest moment
 	Now, Here, Action string        // addresses: of the game, of this moment, and of the page itself
+	Start             string        // address of the moment before the first turn
 	Back, On          []step        // to moments before and after this one
 	List              template.HTML // links to all turns, a lot of them
 	Book, Alone       link          // the rules; the page without the other ruleset
@@ -336,7 +338,7 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 	page := gameView{
 		head: head{v.Lang, v.Title, v.Public, s.preview(r, v, query)}, View: v, Notes: notes, Room: v.Match.Where.Platform == platform,
 		Moment: r.PathValue("seq") != "", Compared: counted(v),
-		Now: now + query, Here: v.Path + query, Action: r.URL.Path,
+		Game: now, Now: now + query, Here: v.Path + query, Action: r.URL.Path,
 		Book:    link{"/r/" + url.PathEscape(v.Rules), t(wordRules, v.Scene.Ruleset)},
 		Players: []player{playerOf(v.Scene, rules.Black), playerOf(v.Scene, rules.White)},
 		Choices: s.choices(r.Context(), v),
@@ -385,7 +387,7 @@ func (page *gameView) steps(v bot.View, at func(seq int) string, t func(string, 
 		list.WriteString(`<li><a href="` + html.EscapeString(at(turned.Seq)) + `"` + current + `>` + html.EscapeString(turned.Text) + "</a></li>\n")
 	}
 	page.List = template.HTML(list.String())
-	page.Of = strconv.Itoa(newest)
+	page.Of, page.Start = strconv.Itoa(newest), at(moments[0])
 	later := slices.IndexFunc(append(moments, math.MaxInt), func(seq int) bool { return seq > v.Seq })
 	before := later - 1 // the newest moment that is not after this one
 	if !v.Taken && before >= 0 && (moments[before] == v.Seq || v.Scene.Playing) {
@@ -401,7 +403,7 @@ func (page *gameView) steps(v bot.View, at func(seq int) string, t func(string, 
 		if later < len(moments) {
 			next = moments[later]
 		}
-		page.On[0].URL, page.On[1].URL = at(next), at(v.Match.Seq)
+		page.On[0].URL, page.On[1].URL = at(next), page.Now
 	}
 }
 

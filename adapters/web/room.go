@@ -109,7 +109,8 @@ type Room struct {
 
 	mu           sync.Mutex
 	readers      map[*stream]bool
-	clients      map[string]int // how many of the readers come from an address
+	streams      int            // to readers and followers of games
+	clients      map[string]int // how many of them go to an address
 	backlog      []entry        // what readers may still have to read
 	backlogBytes int
 	dropped      int              // entries that were in the backlog before
