@@ -460,7 +460,7 @@ func ledgerOf(scenes []render.Scene, total string) (out []ledgerRow) {
 		}
 	}
 	for i, row := range out {
-		if c := row.Cells; len(c) == 4 {
+		if c := row.Cells; len(c) == 4 && scenes[0].Counted && scenes[1].Counted { // else one of them has not all lines
 			out[i].Differs = c[0].Value != c[2].Value || c[1].Value != c[3].Value
 		}
 	}

@@ -75,10 +75,13 @@ func (p paged) view(v bot.Viewing) (bot.View, error) {
 	case "":
 	case "ultimate":
 		out.As = &bot.Counted{Rules: "ultimate", Title: "Ultimate Go", Err: "Ultimate Go has no count."}
-	case "aga":
-		scene := render.EndedNow(g, p.names)
+	case "aga", "japanese":
+		scene := lang.PictureWords().EndedNow(g, p.names)
+		if v.As == "aga" {
+			out.Scene = scene
+		}
 		scene.Black.Total += rules.Half
-		out.As = &bot.Counted{Rules: "aga", Title: "AGA", Scene: scene, Differs: []string{"There are no buttons."}}
+		out.As = &bot.Counted{Rules: v.As, Title: "AGA", Scene: scene, Differs: []string{"There are no buttons."}}
 	default:
 		out.As = &bot.Counted{Err: "I know no ruleset “agga”. Did you mean aga?"}
 	}
@@ -317,6 +320,7 @@ func TestPageAs(t *testing.T) {
 	url := open(t, newRoom(newLog(t)), library{view: players.view})
 	for path, want := range map[string][]string{
 		"/g/abc?as=aga":      {"There are no buttons.", `Total <span class="mark"`, "AGA", "/g/abc/6/board.png?as=aga&amp;"},
+		"/g/abc?as=japanese": {"Total</th><td></td><td></td><td>"}, // the game itself is not counted
 		"/g/abc?as=ultimate": {"Ultimate Go has no count."},
 		"/g/abc?as=agga":     {"Did you mean aga?"},
 	} {
@@ -326,8 +330,10 @@ func TestPageAs(t *testing.T) {
 				t.Errorf("%s does not say %q:\n%s", path, w, body)
 			}
 		}
-		if strings.Contains(body, `Komi <span class="mark"`) {
-			t.Errorf("%s: the komi differs", path)
+		for _, same := range []string{"Komi", "Prisoners", "Territory"} {
+			if strings.Contains(body, same+` <span class="mark"`) {
+				t.Errorf("%s: %s differs", path, same)
+			}
 		}
 	}
 }
@@ -371,7 +377,7 @@ func TestPagesOfABot(t *testing.T) {
 	says(her, "/pass")
 	first := page()
 	_, body := do(t, "GET", url+first, "", "Accept-Language", "de")
-	for _, want := range []string{`<html lang="de" dir="ltr">`, "&lt;b&gt;Ada&lt;/b&gt; אדה\u2069</bdi> <small>Schwarz</small>", "Schwarz am Zug", "Zug 2 von 2", "25×25", `<option value="aga">`} {
+	for _, want := range []string{`<html lang="de" dir="ltr">`, "&lt;b&gt;Ada&lt;/b&gt; אדה\u2069</bdi></span>\n<span class=\"prisoners\">Schwarz · ", "Schwarz am Zug", "Zug 2 von 2", "25×25", `<option value="aga">`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not say %q:\n%s", want, body)
 		}
