@@ -1,6 +1,8 @@
 // Package web is the local room: a page on which people type commands, sit in
 // the seats of Black and White, and see what a chat platform would show. It is
-// the whole bot without an account anywhere.
+// the whole bot without an account anywhere. It also serves the pages of games, those of
+// other platforms too: /g/… shows a game and each of its positions to whoever has the
+// address, if the room of the game permits it, and /r/… recites a ruleset.
 //
 // The page talks to the room by HTTP. It posts what is typed to /ask, under an
 // id that it makes once for each thing said and uses again when it must retry.
