@@ -27,30 +27,28 @@ func (g *Game) Score() *Score {
 	if g.score != nil {
 		return g.score
 	}
-	next, _ := g.ifStoppedNow()
-	return next.count()
+	return g.ifStoppedNow().count()
 }
 
 // Counted returns the board that [Game.Score] counts: marked stones lifted.
 func (g *Game) Counted() Board {
-	next, _ := g.ifStoppedNow()
-	return next.board
+	return g.ifStoppedNow().board
 }
 
 // IfAgreed returns the entries that accepting the marks now would write; none
 // unless the game is settling.
 func (g *Game) IfAgreed() []Entry {
-	_, entries := g.ifStoppedNow()
-	return entries
+	return g.ifStoppedNow().entries[len(g.entries):]
 }
 
-func (g *Game) ifStoppedNow() (*Game, []Entry) {
-	next := *g
-	if g.phase == Settling {
-		next.liftDead()
-		next.carryOutAgreed()
+func (g *Game) ifStoppedNow() *Game {
+	if g.phase != Settling {
+		return g
 	}
-	return &next, next.entries[len(g.entries):]
+	next := *g
+	next.liftDead()
+	next.carryOutAgreed()
+	return &next
 }
 
 // count carries out the rules of the count. They see the game and add

@@ -545,7 +545,7 @@ func TestResumptionAfterADispute(t *testing.T) {
 		if g.phase != Settling {
 			t.Fatalf("%s: %v", x.id, g.phase)
 		}
-		now, _ := g.ifStoppedNow()
+		now := g.ifStoppedNow()
 		if got := holds(now); got != x.disputed {
 			t.Errorf("%s: if agreed they would hold %s, want %s", x.id, got, x.disputed)
 		}

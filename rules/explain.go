@@ -18,7 +18,7 @@ type Explanation struct {
 // settling, what accepting the marks would write is among the entries. It is
 // nil under a ruleset without a count.
 func Explain(g *Game) []Explanation {
-	now, _ := g.ifStoppedNow()
+	now := g.ifStoppedNow()
 	var out []Explanation
 	for _, r := range g.rules.Count {
 		next := *now

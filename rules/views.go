@@ -46,7 +46,7 @@ func (g *Game) Views() []View {
 		!slices.ContainsFunc(s.Lines, func(l Line) bool { return l.Thing == PassStone }) {
 		return nil
 	}
-	now, _ := g.ifStoppedNow()
+	now := g.ifStoppedNow()
 	filled, area := View{Way: ByFillingIn}, View{Way: ByArea}
 	var spent [3]Points // on placements, passes and buttons
 	for _, c := range []Color{Black, White} {
