@@ -113,13 +113,13 @@ func TestGameFollowedInChromium(t *testing.T) {
 		n++
 		who, _ := userOf(seat)
 		req := request(who)
-		req.ID, req.Shows = id(n), true
+		req.ID = id(n)
 		var err error
 		if req.Command, req.Args, err = bot.Parse(text); err != nil {
 			t.Fatal(err)
 		}
 		if a, err := b.Ask(t.Context(), req); err != nil || !a.Public {
-			t.Fatalf("%s: %v, %q", text, err, a.Own().Text)
+			t.Fatalf("%s: %v", text, err)
 		}
 	}
 	say("black", "/new aga 5x5")

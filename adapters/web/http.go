@@ -25,6 +25,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/render"
 )
 
 // Limits on requests.
@@ -172,6 +173,7 @@ func (s *server) handler() http.Handler {
 	for _, name := range []string{"/base.css", "/page.css", "/room.css", "/room.js", "/game.js", "/icon.svg"} {
 		mux.HandleFunc("GET "+name, asset(name[1:]))
 	}
+	mux.HandleFunc("GET /board.css", served("board.css", []byte(render.SVGCSS())))
 	mux.HandleFunc("GET /events", s.reading(streamReads, s.events))
 	mux.HandleFunc("GET /suggest", s.reading(1, s.suggest))
 	mux.HandleFunc("GET /picture/{game}/{seq}", s.reading(1, s.picture))
@@ -195,7 +197,7 @@ const policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-a
 
 // openPaths are what a browser asks for before the page can set its cookie, see direct.
 // All of them are the same for everybody.
-var openPaths = []string{"/", "/base.css", "/page.css", "/room.css", "/room.js", "/game.js", "/icon.svg", "/owner"}
+var openPaths = []string{"/", "/base.css", "/page.css", "/board.css", "/room.css", "/room.js", "/game.js", "/icon.svg", "/owner"}
 
 // needsNoCookie reports whether anybody may read a path. The pages of games and rulesets set
 // no cookie.
@@ -285,6 +287,11 @@ func asset(name string) http.HandlerFunc {
 	if err != nil {
 		panic(err)
 	}
+	return served(name, data)
+}
+
+// served serves data as a file of the page.
+func served(name string, data []byte) http.HandlerFunc {
 	tag := `"` + tagOf(data) + `"`
 	kind := map[string]string{
 		".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",

@@ -303,11 +303,11 @@ type player struct {
 }
 
 type boardView struct {
-	Title string // of the ruleset, if there are two
-	Score string // likewise
-	URL   string // to which theme and size are added
-	Sizes string // how wide the picture with its panel would be
-	Alt   string
+	Title   string        // of the ruleset, if there are two
+	Score   string        // likewise
+	SVG     template.HTML // the board; the page beside it says the rest
+	Alt     string        // in words
+	Picture string        // address of the picture of board and ledger, to keep
 }
 
 type ledgerRow struct {
@@ -344,17 +344,25 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 		Choices: s.choices(r.Context(), v),
 	}
 	scenes := []render.Scene{v.Scene}
-	page.Boards = []boardView{{URL: v.Path + "/board.png?", Alt: v.Scene.Text(), Sizes: "(max-width: 60rem) 145vw, 120vh"}}
+	page.Boards = []boardView{{SVG: s.svg(v.Scene, "b"), Alt: v.Scene.Text(), Picture: v.Path + "/board.png"}}
 	if counted(v) {
-		const sizes = "(max-width: 36rem) 145vw, (max-width: 60rem) 72vw, 45vw"
 		scenes = append(scenes, v.As.Scene)
-		page.Boards[0].Title, page.Boards[0].Score, page.Boards[0].Sizes = v.Scene.Ruleset, v.Scene.Headline, sizes
-		page.Boards = append(page.Boards, boardView{v.As.Title, v.As.Scene.Headline, v.Path + "/board.png" + query + "&", sizes, v.As.Scene.Text()})
+		page.Boards[0].Title, page.Boards[0].Score = v.Scene.Ruleset, v.Scene.Headline
+		page.Boards = append(page.Boards, boardView{v.As.Title, v.As.Scene.Headline, s.svg(v.As.Scene, "a"), v.As.Scene.Text(), v.Path + "/board.png" + query})
 		page.Alone = link{r.URL.Path, t(wordOnly, v.Scene.Ruleset)}
 	}
 	page.Ledger = ledgerOf(scenes, t(wordTotal))
 	page.steps(v, func(seq int) string { return at(seq) + query }, t)
 	return page
+}
+
+// svg returns the board of a scene for a page, whose ids begin with a prefix.
+func (s *server) svg(scene render.Scene, prefix string) template.HTML {
+	var out strings.Builder
+	if err := render.SVG(&out, scene, render.Options{Prefix: prefix}); err != nil {
+		s.log.Error("drawing a board failed", "error", err)
+	}
+	return template.HTML(out.String())
 }
 
 // preview returns the preview of a game's page.

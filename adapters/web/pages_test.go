@@ -319,7 +319,7 @@ func TestPageSteps(t *testing.T) {
 func TestPageAs(t *testing.T) {
 	url := open(t, newRoom(newLog(t)), library{view: players.view})
 	for path, want := range map[string][]string{
-		"/g/abc?as=aga":      {"There are no buttons.", `Total <span class="mark"`, "AGA", "/g/abc/6/board.png?as=aga&amp;"},
+		"/g/abc?as=aga":      {"There are no buttons.", `Total <span class="mark"`, "AGA", "/g/abc/6/board.png?as=aga\">"},
 		"/g/abc?as=japanese": {"Total</th><td></td><td></td><td>"}, // the game itself is not counted
 		"/g/abc?as=ultimate": {"Ultimate Go has no count."},
 		"/g/abc?as=agga":     {"Did you mean aga?"},

@@ -96,6 +96,7 @@ var gameWords = []string{
 	"Nothing differs.",
 	"differs",
 	"Count this position by another ruleset",
+	"Picture",
 	"Show",
 	"The board in letters",
 }
