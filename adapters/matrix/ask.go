@@ -34,24 +34,19 @@ func (a *Adapter) concerns(dev *device.Device, e *event.Event, commands []bot.Co
 	if asksToVerify(dev, e) {
 		return true
 	}
+	if e.StateKey != nil {
+		return e.Type.Type == event.StateTombstone.Type && *e.StateKey == ""
+	}
 	switch e.Type.Type {
-	case event.StateTombstone.Type:
-		return e.StateKey != nil && *e.StateKey == ""
 	case event.EventEncrypted.Type:
-		return dev.Crypto != nil && e.StateKey == nil
+		return dev.Crypto != nil
 	case event.EventReaction.Type:
 		_, _, ok := reaction(e)
-		return ok && e.StateKey == nil
+		return ok
 	case event.EventMessage.Type:
-		if e.StateKey != nil {
-			return false
-		}
 		m := messageOf(e)
-		if m == nil {
-			return false
-		}
-		if m.NewContent != nil { // the first version may be a command that still waits
-			return replaced(e) != ""
+		if m == nil || m.NewContent != nil { // the first version may be a command that still waits
+			return m != nil && replaced(e) != ""
 		}
 		_, ok := a.parse(dev, e, m, commands, direct, m.RelatesTo.GetThreadParent() != "" || m.RelatesTo.GetReplyTo() != "")
 		return ok
@@ -351,11 +346,9 @@ func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, 
 		err = a.reportEncrypted(ctx, a.room(r.room).known)
 	case event.StateTombstone.Type:
 		state, err = accepted, a.follow(ctx, dev, e)
-	case inClear.Type:
-		state, err = a.saidInClear(ctx, dev, r, e)
 	case event.EventReaction.Type:
 		state, err = a.reacted(ctx, dev, r, e)
-	case event.EventMessage.Type:
+	case event.EventMessage.Type, inClear.Type:
 		state, err = a.said(ctx, dev, r, e)
 	}
 	return state, "", err
@@ -391,67 +384,48 @@ func (a *Adapter) decrypt(ctx context.Context, dev *device.Device, r *row) (clea
 	return clear, "", "", nil
 }
 
+// typed is what somebody has typed, read as a command.
+type typed struct {
+	command.Parsed
+	root, reply id.EventID // the thread, and the message that it replies to
+	edits       id.EventID // the message that it changes; empty: none
+}
+
 // said handles a message.
 func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event.Event) (state string, err error) {
-	service, commands := a.theService()
-	m := messageOf(e)
-	if m == nil {
-		return ignored, nil
+	p, state, err := a.readCommand(ctx, dev, r, e)
+	if state != "" || err != nil {
+		return state, err
 	}
-	if err := a.origin(ctx, dev, e.RoomID); err != nil {
-		return "", err
-	}
-	direct := a.room(e.RoomID).direct()
-	root, reply := m.RelatesTo.GetThreadParent(), m.RelatesTo.GetReplyTo()
-	before := m.RelatesTo.GetReplaceID()
-	if !a.hasFailed(r.event) { // which may have been done already
-		if changed, err := a.queue.changed(ctx, r, cmp.Or(before, r.event)); err != nil || changed {
-			return ignored, err
-		}
-	}
-	if before != "" {
-		if m = m.NewContent; m == nil {
-			return ignored, nil
-		}
-		if _, ok := a.parse(dev, e, m, commands, direct, true); !ok { // in a thread or not
-			// An event that still waits for its key is not handled in its first version.
-			return ignored, a.queue.takeBack(ctx, []redaction{{before, e.Sender, false}})
-		}
-		if root, reply, state, err = a.edited(ctx, dev, r, e, before); state != "" || err != nil {
-			return state, err
-		}
-	}
-	p, ok := a.parse(dev, e, m, commands, direct, root != "" || reply != "")
-	if !ok {
-		return ignored, nil
-	}
-	under := root
-	if under == "" && reply != "" && !direct { // it is about the game of the message that it replies to
-		if under, err = a.gameThread(ctx, dev, e.RoomID, reply); err != nil {
+	under := p.root
+	if under == "" && p.reply != "" && !a.room(e.RoomID).direct() { // it is about the game of the message that it replies to
+		if under, err = a.gameThread(ctx, dev, e.RoomID, p.reply); err != nil {
 			return "", err
 		}
 	}
-	q, err := a.request(ctx, dev, r, e, under, root)
+	q, err := a.request(ctx, dev, r, e, under, p.root)
 	if err != nil {
 		return "", err
 	}
 	q.Command, q.Args = p.Command, p.Args
+	service, _ := a.theService()
 	if p.Bare != "" { // chat, unless it is a turn
+		ok := false
 		if q, ok, _, err = service.Bare(ctx, q, p.Bare); err != nil || !ok {
 			return ignored, err
 		}
 	}
-	if told, err := a.tooMuch(ctx, dev, r, e, root); told || err != nil {
+	if told, err := a.tooMuch(ctx, dev, r, e, p.root); told || err != nil {
 		return refused, err
 	}
 	if p.Problem != "" {
-		return refused, a.tell(ctx, dev, r, e, root, wrong(p))
+		return refused, a.tell(ctx, dev, r, e, p.root, wrong(p.Parsed))
 	}
-	if len(p.Users) > 0 {
-		q.Users = map[string]outbox.User{}
-		for option, user := range p.Users {
-			q.Users[option] = a.who(ctx, dev, e.RoomID, user)
+	for option, user := range p.Users {
+		if q.Users == nil {
+			q.Users = map[string]outbox.User{}
 		}
+		q.Users[option] = a.who(ctx, dev, e.RoomID, user)
 	}
 	if q.Forgets() { // first: the bot empties the write-ahead log of both
 		if err := a.queue.erase(ctx, e.Sender); err != nil {
@@ -461,38 +435,84 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 	if state, err = a.ask(ctx, service, e, q); err != nil {
 		return "", err
 	}
-	if before != "" && state == accepted { // so that the next edit changes nothing
-		if err := a.queue.mark(ctx, "edited", before.String(), e.ID.String(), a.cfg.Now()); err != nil {
+	if p.edits != "" && state == accepted { // so that the next edit changes nothing
+		if err := a.queue.mark(ctx, "edited", p.edits.String(), e.ID.String(), a.cfg.Now()); err != nil {
 			return "", err
 		}
 	}
 	return state, nil
 }
 
-// edited reports what may become of an edit of a message: the thread of the message and the
-// message to which it replies, or the outcome. An edit of a command that succeeded changes
-// nothing; one that was refused is asked again.
-func (a *Adapter) edited(ctx context.Context, dev *device.Device, r *row, e *event.Event, before id.EventID) (root, reply id.EventID, state string, err error) {
-	target, err := a.event(ctx, dev, e.RoomID, before)
+// readCommand reads a message as a command, or returns the outcome if there is nothing to do.
+// A message that was not encrypted though its room was edits no other, and its command is a
+// problem.
+func (a *Adapter) readCommand(ctx context.Context, dev *device.Device, r *row, e *event.Event) (t typed, state string, err error) {
+	_, commands := a.theService()
+	exposed := e.Type.Type == inClear.Type
+	e.Type = event.EventMessage
+	m := messageOf(e)
+	if m == nil {
+		return t, ignored, nil
+	}
+	if err := a.origin(ctx, dev, e.RoomID); err != nil {
+		return t, "", err
+	}
+	direct := a.room(e.RoomID).direct()
+	t.root, t.reply, t.edits = m.RelatesTo.GetThreadParent(), m.RelatesTo.GetReplyTo(), m.RelatesTo.GetReplaceID()
+	if !a.hasFailed(r.event) { // which may have been done already
+		if changed, err := a.queue.changed(ctx, r, cmp.Or(t.edits, r.event)); err != nil || changed {
+			return t, ignored, err
+		}
+	}
+	switch {
+	case exposed && m.NewContent != nil:
+		t.edits, m = "", m.NewContent
+	case t.edits != "" && m.NewContent == nil:
+		return t, ignored, nil
+	case t.edits != "":
+		m = m.NewContent
+		if _, ok := a.parse(dev, e, m, commands, direct, true); !ok { // in a thread or not
+			// An event that still waits for its key is not handled in its first version.
+			return t, ignored, a.queue.takeBack(ctx, []redaction{{t.edits, e.Sender, false}})
+		}
+		if state, err = a.edited(ctx, dev, r, e, &t); state != "" || err != nil {
+			return t, state, err
+		}
+	}
+	var ok bool
+	if t.Parsed, ok = a.parse(dev, e, m, commands, direct, t.root != "" || t.reply != ""); !ok {
+		return t, ignored, nil
+	}
+	if exposed {
+		t.Parsed = command.Parsed{Bare: t.Bare, Problem: wordInClear}
+	}
+	return t, "", nil
+}
+
+// edited sets the thread of an edited message and the message to which it replies, or returns
+// the outcome. An edit of a command that succeeded changes nothing; one that was refused is
+// asked again.
+func (a *Adapter) edited(ctx context.Context, dev *device.Device, r *row, e *event.Event, t *typed) (state string, err error) {
+	target, err := a.event(ctx, dev, e.RoomID, t.edits)
 	if err != nil && !refusedBy(err) {
-		return "", "", "", err
+		return "", err
 	}
 	if err != nil || target.Sender != e.Sender || target.Unsigned.RedactedBecause != nil {
-		return "", "", ignored, nil // nobody can edit what others have said, or what is no longer there
+		return ignored, nil // nobody can edit what others have said, or what is no longer there
 	}
-	root, reply = threadRoot(target), replyTo(target)
-	was, err := a.queue.state(ctx, before)
+	t.root, t.reply = threadRoot(target), replyTo(target)
+	was, err := a.queue.state(ctx, t.edits)
 	if err != nil {
-		return "", "", "", err
+		return "", err
 	}
-	done, err := a.queue.marked(ctx, "edited", before.String())
+	done, err := a.queue.marked(ctx, "edited", t.edits.String())
 	if err != nil {
-		return "", "", "", err
+		return "", err
 	}
 	if was == accepted || done != "" && done != e.ID.String() {
-		return "", "", refused, a.tell(ctx, dev, r, e, root, text.Adapters(wordEdited))
+		return refused, a.tell(ctx, dev, r, e, t.root, text.Adapters(wordEdited))
 	}
-	return root, reply, "", a.queue.takeBack(ctx, []redaction{{before, e.Sender, false}})
+	return "", a.queue.takeBack(ctx, []redaction{{t.edits, e.Sender, false}})
 }
 
 // reacted handles a reaction: it is the command of its emoji, in the game in whose thread the

@@ -177,15 +177,6 @@ func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Pos
 	if notice, ok := strings.CutPrefix(p.Data, allPosts); ok && p.Kind == outbox.Clear {
 		return nil, botError(a.erase(ctx, dev, at, on, notice, p))
 	}
-	if p.Kind == outbox.Clear && p.Data != leftBehind { // those that are still to come are moot
-		service, _ := a.theService()
-		if err := service.Owe(ctx, p.Where, outbox.Owes{Kind: outbox.Reaction, Key: p.Replaces, Done: true}); err != nil {
-			return nil, err
-		}
-		if there, err := a.queue.reactions(ctx, p.Replaces); err != nil || len(there) == 0 && p.Attempt == 1 {
-			return nil, cmp.Or(err, outbox.ErrStale)
-		}
-	}
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
 	switch {
@@ -193,7 +184,13 @@ func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Pos
 		err = a.leave(ctx, dev, at, on, p)
 	case p.Kind == outbox.Header:
 		owes, err = a.header(ctx, dev, at, on, p)
-	case p.Kind == outbox.Reaction, p.Kind == outbox.Clear:
+	case p.Kind == outbox.Clear: // reactions that are still to come are moot
+		service, _ := a.theService()
+		if err := service.Owe(ctx, p.Where, outbox.Owes{Kind: outbox.Reaction, Key: p.Replaces, Done: true}); err != nil {
+			return nil, err
+		}
+		err = a.react(ctx, dev, at, on, p)
+	case p.Kind == outbox.Reaction:
 		err = a.react(ctx, dev, at, on, p)
 	case p.Kind == outbox.Attach:
 		err = a.attach(ctx, dev, at, p)

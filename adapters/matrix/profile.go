@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"net/http"
 
+	"maunium.net/go/mautrix"
+
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 )
 
@@ -30,17 +32,13 @@ func (a *Adapter) introduce(ctx context.Context, dev *device.Device) {
 	for _, part := range []struct {
 		what, want string
 		chosen     bool
-		has        func() (bool, error)
+		has        func(*mautrix.RespUserProfile) bool
 		set        func() error
 	}{
-		{"name", p.Name, p.NameChosen, func() (bool, error) {
-			now, err := dev.Client.GetProfile(ctx, dev.Client.UserID)
-			return err == nil && now.DisplayName != "" && now.DisplayName != dev.Client.UserID.Localpart(), err
+		{"name", p.Name, p.NameChosen, func(now *mautrix.RespUserProfile) bool {
+			return now.DisplayName != "" && now.DisplayName != dev.Client.UserID.Localpart()
 		}, func() error { return dev.Client.SetDisplayName(ctx, p.Name) }},
-		{"avatar", avatar, p.AvatarChosen, func() (bool, error) {
-			now, err := dev.Client.GetProfile(ctx, dev.Client.UserID)
-			return err == nil && !now.AvatarURL.IsEmpty(), err
-		}, func() error {
+		{"avatar", avatar, p.AvatarChosen, func(now *mautrix.RespUserProfile) bool { return !now.AvatarURL.IsEmpty() }, func() error {
 			up, err := dev.Client.UploadBytes(ctx, p.Avatar, http.DetectContentType(p.Avatar))
 			if err != nil {
 				return err
@@ -56,13 +54,13 @@ func (a *Adapter) introduce(ctx context.Context, dev *device.Device) {
 		if err != nil || part.want == "" || set == value {
 			continue
 		}
-		has := false
+		now := &mautrix.RespUserProfile{}
 		if !part.chosen {
-			if has, err = part.has(); refusedBy(err) { // some have no profile before the first part
-				has, err = false, nil
+			if now, err = dev.Client.GetProfile(ctx, dev.Client.UserID); refusedBy(err) { // some have no profile before the first part
+				now, err = &mautrix.RespUserProfile{}, nil
 			}
 		}
-		if err == nil && !has {
+		if err == nil && (part.chosen || !part.has(now)) {
 			err = part.set()
 		}
 		if err == nil {

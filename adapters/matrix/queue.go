@@ -107,13 +107,7 @@ func (q *queue) take(ctx context.Context, b batch, now time.Time) (rooms map[id.
 			}
 		}
 		for room := range b.left {
-			if err := q.exec(ctx, "UPDATE matrix_room SET joined = 0, last = '' WHERE room = $1", room); err != nil {
-				return err
-			}
 			if err := q.left(ctx, room); err != nil {
-				return err
-			}
-			if err := q.unmark(ctx, "uninvited", room.String()); err != nil {
 				return err
 			}
 		}
@@ -329,25 +323,39 @@ func (q *queue) told(ctx context.Context, r *row) error {
 // than the rest, and small facts that nobody will ask for again. What is still
 // to be done stays.
 func (q *queue) forget(ctx context.Context, now time.Time) error {
-	if err := q.exec(ctx, "DELETE FROM matrix_event WHERE state = $1 AND at < $2", ignored, now.Add(-keepNothing).UnixMilli()); err != nil {
-		return err
-	}
-	if err := q.exec(ctx, "DELETE FROM matrix_event WHERE state IN ($1, $2, $3, $4) AND at < $5", accepted, refused, keyless, poison, now.Add(-keepFor).UnixMilli()); err != nil {
-		return err
-	}
-	if err := q.exec(ctx, "DELETE FROM matrix_mark WHERE kind IN ('reaction', 'unread', 'edited', 'uninvited') AND at < $1", now.Add(-keepMark).UnixMilli()); err != nil {
-		return err
-	}
-	return q.exec(ctx, "DELETE FROM mx_user_profile WHERE membership IN ('leave', 'ban')") // nobody needs their names any more
+	return q.each(ctx,
+		sqlOf("DELETE FROM matrix_event WHERE state = $1 AND at < $2", ignored, now.Add(-keepNothing).UnixMilli()),
+		sqlOf("DELETE FROM matrix_event WHERE state IN ($1, $2, $3, $4) AND at < $5", accepted, refused, keyless, poison, now.Add(-keepFor).UnixMilli()),
+		sqlOf("DELETE FROM matrix_mark WHERE kind IN ('reaction', 'unread', 'edited', 'uninvited') AND at < $1", now.Add(-keepMark).UnixMilli()),
+		sqlOf("DELETE FROM mx_user_profile WHERE membership IN ('leave', 'ban')")) // nobody needs their names any more
 }
 
-// left drops who was in a room in which the bot is no longer. That it is
+// A statement is SQL with its arguments.
+type statement struct {
+	query string
+	args  []any
+}
+
+func sqlOf(query string, args ...any) statement { return statement{query, args} }
+
+// each executes statements until one fails.
+func (q *queue) each(ctx context.Context, list ...statement) error {
+	for _, s := range list {
+		if err := q.exec(ctx, s.query, s.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// left stores that the bot is no longer in a room, and drops who was there. That it is
 // encrypted stays, which cannot change.
 func (q *queue) left(ctx context.Context, room id.RoomID) error {
-	if err := q.exec(ctx, "DELETE FROM mx_user_profile WHERE room_id = $1", room); err != nil {
-		return err
-	}
-	return q.exec(ctx, "UPDATE mx_room_state SET power_levels = NULL, create_event = NULL, join_rules = NULL, members_fetched = false WHERE room_id = $1", room)
+	return q.each(ctx,
+		sqlOf("UPDATE matrix_room SET joined = 0, last = '' WHERE room = $1", room),
+		sqlOf("DELETE FROM mx_user_profile WHERE room_id = $1", room),
+		sqlOf("UPDATE mx_room_state SET power_levels = NULL, create_event = NULL, join_rules = NULL, members_fetched = false WHERE room_id = $1", room),
+		sqlOf("DELETE FROM matrix_mark WHERE kind = 'uninvited' AND key = $1", room))
 }
 
 // erase drops what is kept of somebody who is not to be known any more: where
@@ -355,35 +363,26 @@ func (q *queue) left(ctx context.Context, room id.RoomID) error {
 // read or dealt with.
 func (q *queue) erase(ctx context.Context, user id.UserID) error {
 	return q.db.DoTxn(ctx, nil, func(ctx context.Context) error {
-		if err := q.exec(ctx, "DELETE FROM matrix_mark WHERE kind IN ('direct', 'making') AND key = $1", user); err != nil {
-			return err
-		}
-		if err := q.exec(ctx, "DELETE FROM matrix_mark WHERE kind = 'unread' AND substr(key, 1, $1) = $2", len([]rune(user))+1, user+" "); err != nil {
-			return err
-		}
-		if err := q.exec(ctx, "DELETE FROM matrix_mark WHERE kind = 'uninvited' AND value IN ($1, $2)", user, user+" direct"); err != nil {
-			return err
+		all := []statement{
+			sqlOf("DELETE FROM matrix_mark WHERE kind IN ('direct', 'making') AND key = $1", user),
+			sqlOf("DELETE FROM matrix_mark WHERE kind = 'unread' AND substr(key, 1, $1) = $2", len([]rune(user))+1, user+" "),
+			sqlOf("DELETE FROM matrix_mark WHERE kind = 'uninvited' AND value IN ($1, $2)", user, user+" direct"),
 		}
 		if asked, err := q.db.TableExists(ctx, "matrix_key_asked"); err != nil {
 			return err
 		} else if asked { // it is the encryption's
-			if err := q.exec(ctx, "DELETE FROM matrix_key_asked WHERE user_id = $1", user); err != nil {
-				return err
-			}
+			all = append(all, sqlOf("DELETE FROM matrix_key_asked WHERE user_id = $1", user))
 		}
 		rows, err := q.rows(ctx, "state IN ($1, $2) AND body <> ''", poison, keyless)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			if r.broken == nil && r.evt.Sender != user {
-				continue
-			}
-			if err := q.exec(ctx, "UPDATE matrix_event SET body = '', state = CASE WHEN state = $1 THEN $2 ELSE state END WHERE n = $3 AND part = $4", keyless, ignored, r.n, r.part); err != nil {
-				return err
+			if r.broken != nil || r.evt.Sender == user {
+				all = append(all, sqlOf("UPDATE matrix_event SET body = '', state = CASE WHEN state = $1 THEN $2 ELSE state END WHERE n = $3 AND part = $4", keyless, ignored, r.n, r.part))
 			}
 		}
-		return nil
+		return q.each(ctx, all...)
 	})
 }
 

@@ -9,10 +9,8 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
-	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // In a room that is encrypted only what its sender has encrypted is done: everything else is
@@ -68,38 +66,6 @@ func newSealing(before bool, j *mautrix.SyncJoinedRoom) sealing {
 
 func encrypts(e *event.Event) bool {
 	return e.Type.Type == event.StateEncryption.Type && e.StateKey != nil && *e.StateKey == ""
-}
-
-// saidInClear refuses what somebody has said in the clear in an encrypted room, if it asks
-// for something.
-func (a *Adapter) saidInClear(ctx context.Context, dev *device.Device, r *row, e *event.Event) (state string, err error) {
-	e.Type = event.EventMessage
-	m := messageOf(e)
-	if m == nil {
-		return ignored, nil
-	}
-	service, commands := a.theService()
-	root := m.RelatesTo.GetThreadParent()
-	if m.NewContent != nil {
-		m = m.NewContent
-	}
-	p, ok := a.parse(dev, e, m, commands, a.room(e.RoomID).direct(), root != "")
-	if !ok {
-		return ignored, nil
-	}
-	if p.Bare != "" { // chat, unless it is a turn
-		q, err := a.request(ctx, dev, r, e, root, root)
-		if err != nil {
-			return "", err
-		}
-		if _, ok, _, err := service.Bare(ctx, q, p.Bare); err != nil || !ok {
-			return ignored, err
-		}
-	}
-	if told, err := a.tooMuch(ctx, dev, r, e, root); told || err != nil {
-		return refused, err
-	}
-	return refused, a.tell(ctx, dev, r, e, root, text.Adapters(wordInClear))
 }
 
 // sealed reports whether a room is known to be encrypted.
