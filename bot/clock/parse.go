@@ -406,6 +406,8 @@ func (c Control) MarshalText() ([]byte, error) {
 
 // UnmarshalText reads what MarshalText wrote.
 func (c *Control) UnmarshalText(text []byte) (err error) {
-	*c, err = Parse(string(text))
+	if *c = (Control{}); string(text) != c.String() { // most games have no clock, and are read often
+		*c, err = Parse(string(text))
+	}
 	return err
 }

@@ -31,18 +31,18 @@ const tagLength = 4
 
 // TellApart adds tags to names that look the same.
 func TellApart(who map[match.PersonID]outbox.User) map[match.PersonID]outbox.User {
-	like := map[string][]match.PersonID{}
+	looks, people := map[match.PersonID]string{}, map[string]int{} // of those with a name
 	for p, w := range who {
 		if name := text.CleanName(w.Name); name != "" {
-			s := Looks(name)
-			like[s] = append(like[s], p)
+			looks[p] = Looks(name)
+			people[looks[p]]++
 		}
 	}
 	out := make(map[match.PersonID]outbox.User, len(who))
 	for p, w := range who {
-		if name := text.CleanName(w.Name); name != "" && len(like[Looks(name)]) > 1 {
+		if s, named := looks[p]; named && people[s] > 1 {
 			sum := sha256.Sum256([]byte(p))
-			name = strings.Trim(name, "\u2068\u2069…")
+			name := strings.Trim(text.CleanName(w.Name), "\u2068\u2069…")
 			if letters := []rune(name); len(letters) > tagged {
 				name = string(letters[:tagged-1]) + "…"
 			}
