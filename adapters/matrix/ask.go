@@ -421,10 +421,8 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 	if p.Problem != "" {
 		return refused, a.tell(ctx, dev, r, e, p.root, wrong(p.Parsed))
 	}
+	q.Users = map[string]outbox.User{}
 	for option, user := range p.Users {
-		if q.Users == nil {
-			q.Users = map[string]outbox.User{}
-		}
 		q.Users[option] = a.who(ctx, dev, e.RoomID, user)
 	}
 	if q.Forgets() { // first: the bot empties the write-ahead log of both

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"maunium.net/go/mautrix"
@@ -46,21 +47,16 @@ func tryRoom(ctx context.Context, client *mautrix.Client, room string, board ren
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range joined.JoinedRooms {
-		if r == at {
-			lines = append(lines, fmt.Sprintf("room %s: the bot is in it", room))
-		}
-	}
-	if lines == nil {
+	if !slices.Contains(joined.JoinedRooms, at) {
 		return nil, fmt.Errorf("room %s: the bot is not in it; start halfpoint, then invite %s there", room, client.UserID)
 	}
-	secret := true
+	lines = []string{fmt.Sprintf("room %s: the bot is in it", room)}
 	var encryption event.EncryptionEventContent
-	if err := client.StateEvent(ctx, at, event.StateEncryption, "", &encryption); errors.Is(err, mautrix.MNotFound) {
-		secret = false
-	} else if err != nil {
+	err = client.StateEvent(ctx, at, event.StateEncryption, "", &encryption)
+	if err != nil && !errors.Is(err, mautrix.MNotFound) {
 		return lines, fmt.Errorf("room %s: %w", room, err)
 	}
+	secret := err == nil
 	var levels event.PowerLevelsEventContent
 	if err := client.StateEvent(ctx, at, event.StatePowerLevels, "", &levels); err != nil && !errors.Is(err, mautrix.MNotFound) {
 		return lines, fmt.Errorf("room %s: %w", room, err)

@@ -535,6 +535,13 @@ func (a *Adapter) markerOf(ctx context.Context, dev *device.Device, at id.RoomID
 	return which, sentMessage{event: e.ID, bare: kind != string(event.MsgImage) && kind != string(event.MsgFile), edits: replaced(e)}, nil
 }
 
+// meanings are the errors that the bot knows, by the homeserver's status.
+var meanings = map[int]error{
+	http.StatusForbidden:             outbox.Forbidden{Permission: "write messages"},
+	http.StatusNotFound:              outbox.ErrGone,
+	http.StatusRequestEntityTooLarge: outbox.ErrTooLarge,
+}
+
 // botError makes of an error one that the bot knows.
 func botError(err error) error {
 	var e mautrix.HTTPError
@@ -552,15 +559,11 @@ func botError(err error) error {
 	case inFront(err):
 		return err
 	case errors.As(err, &e) && e.Response != nil:
-		switch e.Response.StatusCode {
-		case http.StatusTooManyRequests:
+		if e.IsStatus(http.StatusTooManyRequests) {
 			return outbox.RetryAfter{Wait: retry.After(err), Account: true}
-		case http.StatusForbidden:
-			return fmt.Errorf("%w: %w", outbox.Forbidden{Permission: "write messages"}, err)
-		case http.StatusNotFound:
-			return fmt.Errorf("%w: %w", outbox.ErrGone, err)
-		case http.StatusRequestEntityTooLarge:
-			return fmt.Errorf("%w: %w", outbox.ErrTooLarge, err)
+		}
+		if meaning := meanings[e.Response.StatusCode]; meaning != nil {
+			return fmt.Errorf("%w: %w", meaning, err)
 		}
 		return err
 	case unreachable(err):

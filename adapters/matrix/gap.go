@@ -38,12 +38,17 @@ type gapAt struct {
 }
 
 func newGap(at id.RoomID, from string, until id.EventID, s sealing) *event.Event {
-	body, err := json.Marshal(gapAt{From: from, Until: until, Sealed: s.gap, Switch: s.by})
+	return gapAt{From: from, Until: until, Sealed: s.gap, Switch: s.by}.entry(event.Event{Type: gap, RoomID: at, ID: id.EventID("gap " + at.String() + " " + from)})
+}
+
+// entry returns the entry for a gap in the queue with g as its content.
+func (g gapAt) entry(e event.Event) *event.Event {
+	body, err := json.Marshal(g)
 	if err != nil {
 		panic(err)
 	}
-	return &event.Event{Type: gap, RoomID: at, ID: id.EventID("gap " + at.String() + " " + from),
-		Content: event.Content{VeryRaw: body}}
+	e.Content = event.Content{VeryRaw: body}
+	return &e
 }
 
 // fill fetches what a gap is missing. An error means that the rest is to be
@@ -87,13 +92,7 @@ func (a *Adapter) fill(ctx context.Context, dev *device.Device, r *row) error {
 			done = true
 		}
 		g.From = end
-		content, err := json.Marshal(g)
-		if err != nil {
-			return err
-		}
-		e := *r.evt
-		e.Content = event.Content{VeryRaw: content}
-		body, err := json.Marshal(&e)
+		body, err := json.Marshal(g.entry(*r.evt))
 		if err != nil {
 			return err
 		}

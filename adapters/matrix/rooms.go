@@ -760,9 +760,7 @@ func (a *Adapter) makeRoom(ctx context.Context, dev *device.Device, user id.User
 	}
 	req := &mautrix.ReqCreateRoom{Preset: "trusted_private_chat", IsDirect: true, Invite: []id.UserID{user}, CreationContent: map[string]any{intent: word}}
 	secret := &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}
-	if dev.Crypto == nil || !e2ee.Available {
-		secret = nil
-	} else {
+	if dev.Crypto != nil && e2ee.Available {
 		req.InitialState = []*event.Event{{Type: event.StateEncryption, Content: event.Content{Parsed: secret}}}
 	}
 	ctx, cancel := context.WithTimeout(ctx, makeFor)
@@ -773,7 +771,7 @@ func (a *Adapter) makeRoom(ctx context.Context, dev *device.Device, user id.User
 	} else if err != nil {
 		return "", err
 	}
-	if secret != nil { // which the homeserver need not say at once either
+	if req.InitialState != nil { // which the homeserver need not say at once either
 		err = dev.State.SetEncryptionEvent(ctx, made.RoomID, secret)
 	}
 	return made.RoomID, err

@@ -193,15 +193,11 @@ func (a *Adapter) receive(ctx context.Context, dev *device.Device, resp *mautrix
 	}
 	b := batch{token: resp.NextBatch, live: live, last: map[id.RoomID]last{}, left: map[id.RoomID]bool{}, marks: map[[2]string]string{}}
 	for room, invite := range resp.Rooms.Invite {
-		if invite != nil {
-			a.guarded("invitation to "+room.String(), func() { a.invited(&b, dev, room, invite.State.Events) })
-		}
+		a.guarded("invitation to "+room.String(), func() { a.invited(&b, dev, room, invite.State.Events) })
 	}
 	for room, joined := range resp.Rooms.Join {
-		if joined != nil {
-			if err := a.joined(ctx, &b, dev, room, joined, since == ""); err != nil {
-				return err
-			}
+		if err := a.joined(ctx, &b, dev, room, joined, since == ""); err != nil {
+			return err
 		}
 	}
 	for room := range resp.Rooms.Leave {
