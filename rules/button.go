@@ -99,9 +99,9 @@ var reverseButton1 = version1(ReverseButton)
 // The score depends on the player who took the first button.
 var (
 	BlackTookTheButton = Fact{"Black took the button", "", func(g *Game) bool {
-		return g.first[Button].By == Black
+		return g.first[Button] == Black
 	}}
 	WhiteTookTheButton = Fact{"White took the button", "", func(g *Game) bool {
-		return g.first[Button].By == White
+		return g.first[Button] == White
 	}}
 )

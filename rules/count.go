@@ -178,7 +178,7 @@ func (g *Game) W() int {
 	if len(g.rules.Moves[Button]) > 0 {
 		k = Button
 	}
-	if g.first[k].By == White {
+	if g.first[k] == White {
 		return 1
 	}
 	return 0

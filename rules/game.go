@@ -57,15 +57,15 @@ type Game struct {
 	situations []situation
 	entries    []Entry
 
-	turns     int         // turns so far
-	times     [kinds]int  // of each kind
-	first     [kinds]Turn // the first of each kind
-	run       int         // passes in a row up to now
-	runBefore int         // passes in a row before the last turn
-	table     int         // buttons nobody has taken
-	bansFrom  int         // no rule on repetition forbids situations before this one
-	stopped   Color       // whose turn stopped play
-	notes     map[any]any // what rulesets remember besides, by [note]; never changed, only replaced
+	turns     int          // turns so far
+	times     [kinds]int   // of each kind
+	first     [kinds]Color // who made the first of each kind
+	run       int          // passes in a row up to now
+	runBefore int          // passes in a row before the last turn
+	table     int          // buttons nobody has taken
+	bansFrom  int          // no rule on repetition forbids situations before this one
+	stopped   Color        // whose turn stopped play
+	notes     map[any]any  // what rulesets remember besides, by [note]; never changed, only replaced
 
 	taken  []Point // points from which the last turn took stones
 	dead   []Point // marked dead while settling, sorted
@@ -397,7 +397,7 @@ func (g *Game) play(t Turn) error {
 	g.turn, g.because, g.taken = t, Saying{}, nil
 	g.log = append(g.log, t)
 	if g.times[t.Kind]++; g.times[t.Kind] == 1 {
-		g.first[t.Kind] = t
+		g.first[t.Kind] = t.By
 	}
 	if t.Kind.IsTurn() {
 		g.turns++

@@ -145,7 +145,7 @@ var twoButtonPasses1 = version1(TwoButtonPasses)
 var (
 	// FirstPasserStoppedPlay is true where one player made the first and the last pass.
 	FirstPasserStoppedPlay = Fact{"the player whose pass stopped play made the first pass of the game too", "", func(g *Game) bool {
-		return g.stopped != None && g.first[Pass].By == g.stopped
+		return g.stopped != None && g.first[Pass] == g.stopped
 	}}
 	// TakeBackPassStone undoes what the last pass cost. Only in a custom ruleset it may have
 	// cost nothing.

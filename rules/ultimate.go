@@ -103,7 +103,7 @@ var (
 		return true
 	}}
 	MadeTheFirstDelay = Fact{"the player made the first delay of the game", "only the player who made the first delay may declare a draw", func(g *Game) bool {
-		return g.first[Delay].By == g.turn.By
+		return g.first[Delay] == g.turn.By
 	}}
 	OpponentHoldsOnlyTheUltimateStone = Fact{"the opponent's bowl holds the ultimate stone and nothing else", "the opponent's bowl must hold the ultimate stone and nothing else", func(g *Game) bool {
 		bowl := g.held[g.turn.By.Opponent()]
@@ -114,10 +114,10 @@ var (
 		return true
 	}}
 	BlackMayDeclareDraw = Fact{"only Black may declare a draw", "", func(g *Game) bool {
-		return g.first[Delay].By == Black
+		return g.first[Delay] == Black
 	}}
 	WhiteMayDeclareDraw = Fact{"only White may declare a draw", "", func(g *Game) bool {
-		return g.first[Delay].By == White
+		return g.first[Delay] == White
 	}}
 	NothingButResigning = Fact{"the player to move can only resign", "", func(g *Game) bool {
 		if g.phase != Playing {

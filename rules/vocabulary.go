@@ -176,10 +176,10 @@ var (
 		return g.runBefore >= 2
 	}}
 	WhitePassedFirst = Fact{"White passed first", "", func(g *Game) bool {
-		return g.first[Pass].By == White
+		return g.first[Pass] == White
 	}}
 	BlackPassedFirst = Fact{"Black passed first", "", func(g *Game) bool {
-		return g.first[Pass].By == Black
+		return g.first[Pass] == Black
 	}}
 	// WhitePassedFirstAndGains is what the table hears where that decides something.
 	WhitePassedFirstAndGains = Fact{"White passed first, so Black gives White half a point", "", WhitePassedFirst.Is}
