@@ -113,7 +113,7 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	if found, ok := text.FindLanguage(v.Lang); ok {
 		l = found
 	}
-	out := View{Match: m, Changed: changed, Seq: p.Seq(), Lang: l.Tag, Public: settings.Pages == match.PublicPages}
+	out := View{Match: m, Changed: changed, Seq: p.Seq(), Lang: l.Tag, Public: m.Listed(settings)}
 	if paged {
 		out.Path = fmt.Sprintf("/g/%s/%d", m.Page, out.Seq)
 	}

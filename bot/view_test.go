@@ -118,6 +118,55 @@ func TestViewNotFound(t *testing.T) {
 	}
 }
 
+// What a channel has chosen holds there, whatever its server chooses afterwards.
+func TestPagesOfAServer(t *testing.T) {
+	k, _ := paged(t, match.NoPages, "eve> /new aga 5x5")
+	k.server = "guild"
+	k.lines(t, "mod> /settings pages:link", "ada> /new aga 5x5 opponent:me", "owner> /settings whose:server pages:link", "ada@hall> /new aga 5x5 opponent:me")
+	newest := func(channel string) match.Match {
+		return k.matches(t, bot.Query{Where: match.Room{Platform: "chat", Channel: channel}})[0]
+	}
+	own, servers := newest("club"), newest("hall")
+	for _, x := range []struct {
+		line         string
+		own, servers bool
+	}{
+		{"owner> /settings whose:server pages:off", true, false},
+		{"owner> /settings whose:server pages:public", true, false},
+		{"mod> /settings pages:public", true, false},
+		{"mod> /settings pages:link", true, false},
+		{"mod> /settings pages:off", false, false},
+		{"mod> /settings pages:default", false, false},
+	} {
+		k.lines(t, x.line)
+		for slug, want := range map[string]bool{own.Page: x.own, servers.Page: x.servers} {
+			if _, err := k.bot.View(t.Context(), bot.Viewing{Slug: slug}); (err == nil) != want || err != nil && !errors.Is(err, bot.ErrNotFound) {
+				t.Errorf("%s: own %v: %v", x.line, slug == own.Page, err)
+			}
+		}
+	}
+}
+
+// Games that began when their pages were for those who have the address are not listed when
+// the room lists new ones.
+func TestPublicPagesAreOfNewGames(t *testing.T) {
+	k, before := paged(t, match.LinkPages, "ada> /new aga 5x5 opponent:me")
+	public := func(m match.Match) bool { return k.view(t, bot.Viewing{Slug: m.Page}).Public }
+	k.lines(t, "mod> /settings pages:public", "bob> /new aga 5x5 opponent:me")
+	after := k.matches(t, bot.Query{Where: clubRoom})[0]
+	if public(before) || !public(after) {
+		t.Errorf("public: %v before, %v after", public(before), public(after))
+	}
+	k.lines(t, "mod> /settings pages:public")
+	if !public(after) {
+		t.Error("the same setting again changes something")
+	}
+	k.lines(t, "mod> /settings pages:link", "mod> /settings pages:public")
+	if public(before) || public(after) {
+		t.Error("what was no longer public is public again")
+	}
+}
+
 // Previews outlive names that are forgotten: only public ones have any. They have room for
 // so many bytes.
 func TestPreviews(t *testing.T) {

@@ -285,6 +285,8 @@ type RoomSettings struct {
 	// Since is when the games that have pages begin: none was opened before. Zero: all have
 	// them.
 	Since time.Time
+	// Listed is the same for the games that search engines may list, if Pages is PublicPages.
+	Listed time.Time
 }
 
 // Pages says whether the games of a room have pages.
@@ -308,4 +310,10 @@ func (m Match) Paged(p *Position, room RoomSettings) bool {
 		return false
 	}
 	return !m.Opened.Before(room.Since) || p != nil && !p.Paged.IsZero() && !p.Paged.Before(room.Since)
+}
+
+// Listed reports whether search engines may list the page of a match, and previews of it
+// name the players.
+func (m Match) Listed(room RoomSettings) bool {
+	return room.Pages == PublicPages && !m.Opened.Before(room.Listed)
 }

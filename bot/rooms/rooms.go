@@ -116,12 +116,16 @@ func (c Channel) Place() Place {
 
 // or returns rs with its default fields taken from other.
 func or(rs, other match.RoomSettings) match.RoomSettings {
+	since, listed := rs.Since, rs.Listed
+	if rs.Pages == "" { // else it does not matter what the other does with its pages
+		since, listed = later(since, other.Since), later(listed, other.Listed)
+	}
 	return match.RoomSettings{
 		Room: rs.Room, Server: rs.Server,
 		Rules: cmp.Or(rs.Rules, other.Rules), Size: cmp.Or(rs.Size, other.Size), Clock: cmp.Or(rs.Clock, other.Clock),
 		Undo: cmp.Or(rs.Undo, other.Undo), Opens: cmp.Or(rs.Opens, other.Opens), Theme: cmp.Or(rs.Theme, other.Theme), Layout: cmp.Or(rs.Layout, other.Layout),
 		Coords: cmp.Or(rs.Coords, other.Coords), Lang: cmp.Or(rs.Lang, other.Lang), Hints: cmp.Or(rs.Hints, other.Hints),
-		Letters: cmp.Or(rs.Letters, other.Letters), Pages: cmp.Or(rs.Pages, other.Pages), Since: later(rs.Since, other.Since),
+		Letters: cmp.Or(rs.Letters, other.Letters), Pages: cmp.Or(rs.Pages, other.Pages), Since: since, Listed: listed,
 	}
 }
 

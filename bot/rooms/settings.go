@@ -97,23 +97,29 @@ func (in Asker) settingsOf(rs *match.RoomSettings) []setting {
 	}
 }
 
-// pages returns a function that sets whether games have pages. Only games that are opened
-// afterwards get them, unless those before have them still.
+// pages returns a function that sets whether games have pages, and whether those are public.
+// Only games that are opened afterwards get them, or become public, unless those before were
+// so already.
 func (in Asker) pages(rs *match.RoomSettings) func(string) error {
 	return func(v string) error {
-		had, sealed := rs.Pages, in.Here.sealed && rs.Server == ""
+		otherwise, sealed := in.Here.Server.Settings, in.Here.sealed && rs.Server == ""
+		if rs.Server != "" {
+			otherwise = match.RoomSettings{}
+		}
+		was := or(*rs, otherwise)
 		if err := oneOf((*string)(&rs.Pages), []string{string(match.NoPages), string(match.LinkPages), string(match.PublicPages)}, "settings.pages.bad")(v); err != nil {
 			return err
 		}
 		if sealed && rs.Pages.On() {
 			return text.Error("page.sealed")
 		}
-		otherwise := in.Here.Server.Settings.Pages
-		if rs.Server != "" {
-			otherwise = ""
+		before, now := cmp.Or(was.Pages, in.Pages), cmp.Or(rs.Pages, otherwise.Pages, in.Pages)
+		rs.Since, rs.Listed = was.Since, was.Listed
+		if !before.On() || !now.On() {
+			rs.Since = later(rs.Since, in.Now)
 		}
-		if !cmp.Or(had, otherwise, in.Pages).On() || !cmp.Or(rs.Pages, otherwise, in.Pages).On() {
-			rs.Since = in.Now
+		if before != match.PublicPages || now != match.PublicPages {
+			rs.Listed = later(rs.Listed, in.Now)
 		}
 		return nil
 	}
