@@ -26,7 +26,8 @@ type Viewing struct {
 	As   string       // name of another ruleset that counts the position; empty: none
 	Lang string       // BCP 47 tag of the reader's language; empty: that of the room
 
-	Watch bool // for Changed: the View has only Match, Path, Public, Seq and that
+	By    outbox.User // who looks, for Offers; zero: nobody in particular
+	Watch bool        // for Changed: the View has only Match, Path, Public, Seq and that
 }
 
 // A View is a game at one moment.
@@ -45,11 +46,18 @@ type View struct {
 	Line   string       // what the last turn did; empty before the first
 	Turns  []ViewTurn   // those that stand now, in order
 	Rules  string       // name of the ruleset, as people type it
+	Offers []Offer      // what Viewing.By may do; only of the newest moment, if Seq was 0
 	As     *Counted     // the answer to Viewing.As; nil: it was not asked
 
 	// Changed is closed when the game has changed since, if Viewing.Watch asked for it.
 	// That the page was revoked is no change of the game.
 	Changed <-chan struct{}
+}
+
+// An Offer is something that a person may do in a game now.
+type Offer struct {
+	match.Control
+	Cost string // what changes hands by it, in words; empty: nothing does
 }
 
 // A ViewTurn is a turn that stands.
@@ -138,6 +146,11 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 		out.Card.Black.Name, out.Card.White.Name = l.Say(text.Color(rules.Black)), l.Say(text.Color(rules.White))
 	}
 	out.preview(l)
+	if v.By != (outbox.User{}) && v.Seq == 0 {
+		if out.Offers, err = b.offers(ctx, v.By, m, l); err != nil {
+			return View{}, err
+		}
+	}
 	if v.As != "" {
 		out.As = b.countedAs(v.As, p, l, out.Scene)
 	}
@@ -194,6 +207,30 @@ func (b *Bot) viewed(ctx context.Context, v Viewing) (match.Match, error) {
 		return b.store.Header(ctx, v.Game)
 	}
 	return b.store.Page(ctx, v.Slug)
+}
+
+// offers returns what a person may do in a match now.
+func (b *Bot) offers(ctx context.Context, who outbox.User, m match.Match, l *text.Language) (out []Offer, err error) {
+	r := Request{Who: who, Where: m.Where}
+	s, err := b.localizer(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	in := &task{req: r, localizer: s, Input: match.Input{By: s.by, Match: m, Now: b.now().UTC()}}
+	if err := b.prepare(ctx, in); err != nil {
+		return nil, err
+	}
+	before := len(in.Position.Game.Entries())
+	for _, o := range match.Offers(&in.Input) {
+		offer := Offer{Control: labelled(l, []match.Control{o.Control})[0]}
+		if o.After != nil && len(o.After.Game.Entries()) > before {
+			if changed := gains(o.After.Game.Entries()[before:]); len(changed) > 0 {
+				offer.Cost = l.Say(dots(changed...))
+			}
+		}
+		out = append(out, offer)
+	}
+	return out, nil
 }
 
 // describe sets what a view tells of a position p of a game that is at last now.

@@ -242,3 +242,39 @@ func TestViewWithoutHints(t *testing.T) {
 		}
 	}
 }
+
+// Each sees what they may do themselves, and what it costs; an onlooker nothing.
+func TestViewOffers(t *testing.T) {
+	k, m := paged(t, match.LinkPages, "ada> /new two-button 5x5", "bob> /join")
+	offers := func(who string) string {
+		var out []string
+		for _, o := range k.view(t, bot.Viewing{Slug: m.Page, By: person(who)}).Offers {
+			out = append(out, strings.TrimSpace(o.Command+" "+o.Args["as"]+o.Args["back"]+" "+o.Cost))
+		}
+		return strings.Join(out, "|")
+	}
+	const ends = "accept  White +1 prisoner · Black +1 button"
+	for _, c := range []struct{ line, ada, bob string }{
+		{"ada> /score", "place|pass  White +1 pass stone · Black +1 button", ""},
+		{"ada> /place C3", "undo", "place|pass  Black +1 pass stone · White +1 button"},
+		{"bob> /pass", "place|pass  White +1 pass stone|undo", "undo"},
+		{"ada> /pass", "dead|accept|resume|dispute", "dead|accept|resume|dispute"},
+		{"bob> /dead C3", "dead alive|accept|resume|dispute", "dead alive|accept|resume|dispute"},
+		{"ada> /accept", "dead alive|resume|dispute", "dead alive|" + ends + "|resume|dispute"},
+		{"bob> /dispute", "dispute yes", "place|pass  Black +1 pass stone|dispute yes"},
+		{"bob> /dispute back:yes", "dead alive|accept|resume|dispute", "dead alive|accept|resume|dispute"},
+		{"ada> /accept", "dead alive|resume|dispute", "dead alive|" + ends + "|resume|dispute"},
+		{"bob> /accept", "", ""},
+	} {
+		k.lines(t, c.line)
+		if ada, bob := offers("ada"), offers("bob"); ada != c.ada || bob != c.bob {
+			t.Errorf("%s: Ada may %q, want %q; Bob may %q, want %q", c.line, ada, c.ada, bob, c.bob)
+		}
+		if got := offers("eve"); got != "" {
+			t.Errorf("%s: an onlooker may %s", c.line, got)
+		}
+	}
+	if v := k.view(t, bot.Viewing{Slug: m.Page, By: person("ada"), Seq: 4}); v.Offers != nil {
+		t.Errorf("at an earlier moment: %v", v.Offers)
+	}
+}

@@ -189,21 +189,67 @@ func MenuOptions(in *Input, moderates func(command string) bool) (cs []Control) 
 	return cs
 }
 
-// may reports whether the person may make a change, perhaps after confirming it. It
-// decides, and throws the step away.
+// may reports whether the person may make a change, perhaps after confirming it.
 func (in *Input) may(c Control, moderator bool) bool {
+	answer := in.try(c, moderator).Answer
+	return !answer.Refused || len(answer.Controls) > 0
+}
+
+// try decides a change, with an example of what it asks for. The step is not stored.
+func (in *Input) try(c Control, moderator bool) Step {
 	try := *in
 	try.Request = Request{Command: c.Command, Args: maps.Clone(c.Args), Where: in.Request.Where, Moderator: moderator}
-	switch c.Ask {
-	case "dead", "points":
+	switch dead := in.Position.Game.Dead(); {
+	case c.Ask == "at":
+		try.Request.Args[c.Ask] = in.freePoint()
+	case c.Ask == "points" && c.Args["as"] == "alive" && len(dead) > 0:
+		try.Request.Args[c.Ask] = dead[0].String()
+	case c.Ask == "dead", c.Ask == "points":
 		try.Request.Args[c.Ask] = in.unmarkedStone()
-	case "text":
+	case c.Ask == "text":
 		try.Request.Args[c.Ask] = "…"
-	case "as":
+	case c.Ask == "as":
 		try.Request.Args[c.Ask] = "void"
 	}
-	answer := Decide(&try).Answer
-	return !answer.Refused || len(answer.Controls) > 0
+	return Decide(&try)
+}
+
+// An Offer is a change that a person may make now.
+type Offer struct {
+	Control
+	After *Position // after it; nil if it asks for something first
+}
+
+// Offers returns what the board offers that the person asking may change now. An onlooker
+// may change nothing, and who has accepted the count accepts nothing.
+func Offers(in *Input) (all []Offer) {
+	for _, o := range boardOptions {
+		if o.lasts || !o.fits(now{in.Match, in.Position, "", in.Match.Seq}) {
+			continue
+		}
+		c := o.control(in.Match, in.Match.Seq)
+		step := in.try(c, in.Request.Moderator)
+		switch {
+		case step.Answer.Refused && len(step.Answer.Controls) == 0:
+		case c.Ask != "":
+			all = append(all, Offer{c, nil})
+		default:
+			all = append(all, Offer{c, step.After})
+		}
+	}
+	return all
+}
+
+// freePoint returns a point where the player to move may place a stone.
+func (in *Input) freePoint() string {
+	g := in.Position.Game
+	board := g.Board()
+	for _, at := range board.Points() {
+		if board.At(at) == rules.None && (in.Position.Placing > 0 && !slices.Contains(in.Position.Stones, at) || g.Allows(rules.Turn{Kind: rules.Place, By: g.ToPlay(), At: at})) {
+			return at.String()
+		}
+	}
+	return "none"
 }
 
 // unmarkedStone returns a stone that has no mark yet.
