@@ -154,7 +154,7 @@ func (s *server) say404(w http.ResponseWriter, r *http.Request, says string, mea
 
 // view asks the service for the moment of a game that a request names, in the words of a
 // language. Its error is bot.ErrNotFound if there is none that may be read.
-func (s *server) view(r *http.Request, lang string) (bot.View, error) {
+func (s *server) view(r *http.Request, lang string, who outbox.User) (bot.View, error) {
 	seq, raw := 0, r.PathValue("seq")
 	if raw != "" {
 		var err error
@@ -162,7 +162,7 @@ func (s *server) view(r *http.Request, lang string) (bot.View, error) {
 			return bot.View{}, bot.ErrNotFound
 		}
 	}
-	return s.service.View(r.Context(), bot.Viewing{Slug: r.PathValue("slug"), Seq: seq, As: strings.TrimSpace(r.URL.Query().Get("as")), Lang: lang})
+	return s.service.View(r.Context(), bot.Viewing{Slug: r.PathValue("slug"), Seq: seq, As: strings.TrimSpace(r.URL.Query().Get("as")), Lang: lang, By: who})
 }
 
 // inTurn runs f when few others do such work for pages: visitors must not hold up those who
@@ -182,9 +182,15 @@ func (s *server) inTurn(ctx context.Context, f func() error) error {
 func (s *server) gamePage(w http.ResponseWriter, r *http.Request) {
 	var page []byte
 	var v bot.View
-	err := s.inTurn(r.Context(), func() (err error) {
-		if v, err = s.view(r, readerLanguage(r)); err == nil {
-			page = s.page("game.html", s.gameView(r, v))
+	err := s.inTurn(r.Context(), func() error {
+		who, err := s.player(r)
+		if err == nil {
+			v, err = s.view(r, readerLanguage(r), who)
+		}
+		if err == nil {
+			view := s.gameView(r, v)
+			view.Play = s.play(r, v, who)
+			page = s.page("game.html", view)
 		}
 		return err
 	})
@@ -221,7 +227,7 @@ func (s *server) gamePicture(w http.ResponseWriter, r *http.Request) {
 	}
 	var v bot.View
 	err := s.inTurn(r.Context(), func() (err error) {
-		v, err = s.view(r, "")
+		v, err = s.view(r, "", outbox.User{})
 		return err
 	})
 	if err != nil {
@@ -288,6 +294,7 @@ type gameView struct {
 	Notes             []string
 	Players           []player
 	Boards            []boardView
+	Play              *playing // nil: who looks does not play
 	Ledger            []ledgerRow
 	Choices           []ruling
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -22,63 +21,60 @@ type playing struct {
 	Dead   string   // the points of the stones that are marked dead
 	Place  string   // arguments of the command that places or marks, as JSON
 	Alive  string   // of that which marks as alive
-	Offers []button // the rest
+	Offers []action // the rest
 }
 
-// A button is something to do besides pressing a point.
-type button struct {
+// An action is something to do besides pressing a point.
+type action struct {
 	Label, Cost string
 	Command     string
 	Args        string // as JSON
 }
 
-// players returns the seats of a game of this room that the browser of a request holds, the
-// one whose turn it is first.
-func (s *server) players(ctx context.Context, r *http.Request, m match.Match) (own []outbox.User, err error) {
+// player returns who plays in the game of a page from the browser of a request: whose turn it
+// is, if it plays for both. Zero: nobody, or the page shows a moment that is over, or the
+// game is played elsewhere.
+func (s *server) player(r *http.Request) (who outbox.User, err error) {
 	browser := browserOf(r)
-	if browser == "" || m.Where.Platform != platform || m.State != match.Going && m.State != match.Sandbox {
-		return nil, nil
+	if browser == "" || r.PathValue("seq") != "" {
+		return who, nil
 	}
-	who, err := s.cfg.Log.People(ctx, []match.PersonID{m.Black, m.White})
-	if err != nil {
-		return nil, err
+	v, err := s.service.View(r.Context(), bot.Viewing{Slug: r.PathValue("slug"), Watch: true})
+	m := v.Match
+	if err != nil || m.Where.Platform != platform || m.State != match.Going && m.State != match.Sandbox {
+		return who, err
 	}
-	for _, p := range []match.PersonID{m.Black, m.White} {
-		u, known := who[p]
-		if !known || len(own) > 0 && own[0] == u {
-			continue
-		}
-		holds, _, err := s.holds(ctx, u.ID, browser)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case holds && p == m.ToMove:
-			own = append([]outbox.User{u}, own...)
-		case holds:
-			own = append(own, u)
+	known, err := s.cfg.Log.People(r.Context(), []match.PersonID{m.Black, m.White})
+	for _, p := range []match.PersonID{m.Black, m.White, m.ToMove} {
+		if u := known[p]; u.ID != "" && err == nil {
+			var own bool
+			if own, _, err = s.holds(r.Context(), u.ID, browser); own {
+				who = u
+			}
 		}
 	}
-	return own, nil
+	return who, err
 }
 
 // play returns what somebody who plays in a game can do on its page; nil: they do not.
 func (s *server) play(r *http.Request, v bot.View, who outbox.User) *playing {
-	color := rules.Black
-	if p, err := s.cfg.Log.People(r.Context(), []match.PersonID{v.Match.White}); err == nil && p[v.Match.White] == who {
-		color = rules.White
+	if who.ID == "" {
+		return nil
 	}
-	if v.Match.Black == v.Match.White { // they play both
-		color = rules.Black
-		if v.Scene.White.Due {
-			color = rules.White
-		}
+	color := rules.Black
+	white, err := s.cfg.Log.People(r.Context(), []match.PersonID{v.Match.White})
+	if v.Match.Black != v.Match.White && err == nil && white[v.Match.White] == who || v.Match.Black == v.Match.White && v.Scene.White.Due {
+		color = rules.White
 	}
 	name, letter := v.Scene.Words.Black, "b"
 	if color == rules.White {
 		name, letter = v.Scene.Words.White, "w"
 	}
-	p := &playing{Seat: strings.TrimPrefix(who.ID, "seat:"), As: bot.Translated(v.Lang, wordYouPlay, name)}
+	seat := "name:" + who.Name
+	if seatWith(who.ID) != nil {
+		seat = strings.TrimPrefix(who.ID, "seat:")
+	}
+	p := &playing{Seat: seat, As: bot.Translated(v.Lang, wordYouPlay, name)}
 	for _, o := range v.Offers {
 		args, _ := json.Marshal(o.Args)
 		switch {
@@ -89,7 +85,7 @@ func (s *server) play(r *http.Request, v bot.View, who outbox.User) *playing {
 		case o.Command == "dead":
 			p.Marks, p.Alive = true, string(args)
 		default:
-			p.Offers = append(p.Offers, button{o.Label, o.Cost, o.Command, string(args)})
+			p.Offers = append(p.Offers, action{o.Label, o.Cost, o.Command, string(args)})
 		}
 	}
 	p.Dead = deadPoints(v.Scene)

@@ -97,6 +97,7 @@ var gameWords = []string{
 	"differs",
 	"Count this position by another ruleset",
 	"Picture",
+	"Your turns",
 	"Show",
 	"The board in letters",
 }
@@ -108,6 +109,7 @@ const (
 	wordNext     = "The next turn"
 	wordNewest   = "The newest position"
 	wordRules    = "Rules: {0}"
+	wordYouPlay  = "You play {0}."
 	wordOnly     = "Only {0}"
 	wordTotal    = "Total"
 	wordNotFound = "There is no such page"

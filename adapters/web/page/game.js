@@ -7,6 +7,9 @@ const game = document.body.dataset.game;
 
 let fetching = new AbortController();
 
+/** The address of what the page shows, which the address bar may be ahead of. */
+let shown = location.href;
+
 /** Whether the page shows the game as it is now, whatever happens. */
 const follows = () => location.pathname === game;
 
@@ -28,7 +31,10 @@ async function show(url, history) {
   }
   if (history === "push") window.history.pushState(null, "", url);
   if (history === "replace") window.history.replaceState(null, "", url);
-  take(new DOMParser().parseFromString(text, "text/html"));
+  const page = new DOMParser().parseFromString(text, "text/html");
+  const same = new URL(url, location.href).href === shown && page.body.dataset.newest === document.body.dataset.newest;
+  shown = new URL(url, location.href).href;
+  if (!same) take(page); // else what the reader is doing stays
 }
 
 /** Takes over the contents of another page, and keeps what the reader has opened. */
@@ -40,6 +46,7 @@ function take(page) {
   const scrolled = old.querySelector("nav ol")?.scrollTop ?? 0;
   main.querySelectorAll("details").forEach((d, i) => (d.open = open[i] ?? false));
   document.title = page.title;
+  document.body.dataset.newest = page.body.dataset.newest;
   document.body.className = page.body.className;
   old.replaceWith(main);
   furnish();
@@ -81,6 +88,8 @@ document.addEventListener("click", (e) => {
   e.preventDefault();
   show(link.href, "push");
 });
+
+document.addEventListener("changed", () => show(location.href, "keep")); // by a turn from this page
 
 addEventListener("popstate", () => show(location.href, "keep"));
 
