@@ -41,7 +41,7 @@ type Bot struct {
 	rulesets match.Rulesets // besides the catalogue
 
 	pages   map[string]match.Pages // see Config
-	address string                 // of pages, up to the slug; empty: not known
+	address string                 // of the local room, before the path of a page; empty: not known
 
 	drawing sync.Mutex             // makes the secret
 	drawn   atomic.Pointer[[]byte] // the secret; nil: not read yet
@@ -103,10 +103,7 @@ func New(store Store, c Config) *Bot {
 	house := rooms.New(store, c.Now, c.Elapsed, c.Log)
 	b := &Bot{
 		cache: newCache(), estimator: newEstimator(), games: cmp.Or(c.Games, match.DefaultLimits), rulesets: c.Rulesets,
-		store: store, log: c.Log, rooms: house, now: house.Now, rand: c.Rand, stopped: c.Stopped,
-	}
-	if b.pages = c.Pages; c.PublicURL != "" {
-		b.address = c.PublicURL + "/g/"
+		store: store, log: c.Log, rooms: house, pages: c.Pages, address: c.PublicURL, now: house.Now, rand: c.Rand, stopped: c.Stopped,
 	}
 	b.outbox = outbox.New(outbox.Config{
 		Rows: store, Word: b.worded, Decoration: b.decoration, Now: b.now, Log: c.Log, Shown: c.Shown, Lanes: c.Deliveries,

@@ -123,7 +123,7 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	}
 	out := View{Match: m, Changed: changed, Seq: p.Seq(), Lang: l.Tag, Public: m.Listed(settings)}
 	if paged {
-		out.Path = fmt.Sprintf("/g/%s/%d", m.Page, out.Seq)
+		out.Path = pathOf(m, out.Seq)
 	}
 	if v.Watch {
 		return out, nil
@@ -156,6 +156,9 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	}
 	return out, nil
 }
+
+// pathOf returns the path of the page that shows a game after an event.
+func pathOf(m match.Match, seq int) string { return fmt.Sprintf("/g/%s/%d", m.Page, seq) }
 
 // changes lets people wait for games to change. Its methods may be called concurrently.
 type changes struct {
@@ -195,7 +198,7 @@ func address(q *question) outbox.Post {
 	case q.b.address == "":
 		return q.answer(say("page.nowhere", q.number()))
 	}
-	return q.answer(say("page.is", q.number(), text.Linked(q.b.address+q.match.Page)))
+	return q.answer(say("page.is", q.number(), text.Linked(q.b.address+"/g/"+q.match.Page)))
 }
 
 // viewed finds the game of a viewing, as it is now.

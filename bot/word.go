@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,8 +44,10 @@ func (b *Bot) worded(ctx context.Context, o outbox.Pending) (outbox.Post, error)
 	if err != nil {
 		return p, err
 	}
-	if o.Game != "" && b.address != "" && (o.Kind == match.Show || o.Kind == match.Notice && m.State == match.Ended) && m.Paged(pos, b.settings(room)) {
-		p.Link = fmt.Sprintf("%s%s/%d", b.address, m.Page, o.Seq)
+	if o.Game != "" && (o.Kind == match.Show || o.Kind == match.Notice && m.State == match.Ended) && m.Paged(pos, b.settings(room)) {
+		if p.Path = pathOf(m, o.Seq); b.address != "" {
+			p.Link = b.address + p.Path
+		}
 	}
 	if o.Game != "" && o.Kind == match.Show {
 		players := map[match.PersonID]outbox.User{m.Black: known[m.Black], m.White: known[m.White]} // the picture alone distinguishes equal names

@@ -404,7 +404,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		missed = slices.Insert(missed, 0, []byte("event: reset\ndata: {}\n\n"))
 	}
 	hello := speak(s.languageOf(r.Context(), who, browserLanguage(r)))
-	hello.Seat = s.otherSeat(who, st.browser)
+	hello.URL, hello.Seat = s.cfg.PublicURL, s.otherSeat(who, st.browser)
 	spoken, err := json.Marshal(hello)
 	if err != nil {
 		failed("the words of the page cannot be sent", err)

@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -88,7 +89,7 @@ func TestFollow(t *testing.T) {
 		say("black", "/place D4")
 		hears("event: gone")
 		hears("data: ")
-		if lines.Scan() && lines.Scan() {
+		if lines.Scan(); lines.Scan() { // the frame ends with an empty line
 			t.Errorf("the stream goes on: %q", lines.Text())
 		}
 		r.mu.Lock()
@@ -97,6 +98,73 @@ func TestFollow(t *testing.T) {
 			t.Errorf("%d streams are still counted, of %v", r.streams, r.clients)
 		}
 	})
+}
+
+// Each board of the room has the address of its page, at once and when the room has started
+// again; where pages are off it has none.
+func TestBoardsHaveTheirPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := openStore(t, store.Memory)
+		for started, want := range []string{"0 PATH/3\n1 PATH/4\n", "0 PATH/3\n1 PATH/4\n", "0 \n1 \n"} {
+			if started == 2 {
+				seal(t, st)
+			}
+			r := newRoom(st)
+			b := withPages(st)
+			url, stop := inMemory(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+			if started == 0 {
+				for i, typed := range []string{"/new aga 5x5", "/place C3"} {
+					post(t, url, submission{ID: id(i), Seat: "black", Text: typed})
+				}
+				synctest.Wait()
+			}
+			boards := ""
+			for _, m := range read(follow(t, url, "seat=white", "")) {
+				if m.Picture != "" {
+					boards += fmt.Sprintln(m.Turns, m.Page)
+				}
+			}
+			if want = strings.ReplaceAll(want, "PATH", pathOf(t, st)); boards != want {
+				t.Errorf("start %d: the boards are\n%swant\n%s", started, boards, want)
+			}
+			stop()
+		}
+	})
+}
+
+// In the room a board leads to its page, whose address can be copied, and what people say
+// leads to the turns of the game that they talk about.
+func TestRoomLeadsToPagesInChromium(t *testing.T) {
+	tier.Change(t)
+	st := openStore(t, newFile(t))
+	r := newRoom(st)
+	r.cfg.PublicURL = "https://go.example.org"
+	url, _ := listen(t, r, func(ctx context.Context) error { return withPages(st).Run(ctx, r) })
+	p := openTab(t, chromium(t), url)
+	p.sit("black")
+	p.say("no game yet: #1")
+	p.say("/new aga 5x5")
+	p.sees("Black to play")
+	p.say("/place C3")
+	p.sees("1. Black C3")
+	game := pathOf(t, st)
+	const opens = `[...document.querySelectorAll('#log figure')].map((f) => f.querySelector('a')).map((a) => a.textContent + ' ' + a.getAttribute('href'))`
+	equal(t, "links", get[[]string](p, opens), []string{"Open the board " + game + "/3", "Open the board " + game + "/4"})
+	p.say("<b>#1</b> and #2, #01, a#1, #1a, &#1; אבג #1")
+	p.sees("אבג")
+	const turns = `[...document.querySelectorAll('#log .text a')].map((a) => a.textContent + ' ' + a.getAttribute('href') + ' ' + a.closest('.text').dir)`
+	equal(t, "turns", get[[]string](p, turns), []string{"#1 " + game + "/turn/1 auto", "#1 " + game + "/turn/1 auto"})
+	if get[bool](p, `!!document.querySelector('#log b')`) {
+		t.Error("what people write becomes markup")
+	}
+	get[bool](p, `navigator.clipboard.writeText = async (text) => { window.copied = text }, [...document.querySelectorAll('#log figcaption button')].filter((b) => b.textContent === 'Copy address').at(-1).click(), true`)
+	p.wait(`window.copied === %q && document.querySelector('#hint').textContent === 'The address is copied.'`, r.cfg.PublicURL+game+"/4")
+	p.say("/settings whose:mine language:de")
+	p.wait(`document.querySelector('#log figcaption a').textContent === 'Brett öffnen'`)
+	p.do(chromedp.EmulateViewport(360, 640))
+	p.narrow(360)
+	p.do(chromedp.Navigate(url + game + "/turn/1"))
+	p.wait(`location.pathname === %q`, game+"/4")
 }
 
 // Somebody watches a game in a browser: the page follows it by itself, keys and a slider

@@ -47,6 +47,7 @@ func browserLanguage(r *http.Request) string {
 type spoken struct {
 	Lang  string            `json:"lang"`
 	Words map[string]string `json:"words,omitempty"`
+	URL   string            `json:"url,omitempty"`  // where others reach the room, if the page cannot know that
 	Seat  string            `json:"seat,omitempty"` // where the browser may sit, if somebody else has the seat that it asked for
 }
 

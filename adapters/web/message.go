@@ -34,6 +34,8 @@ type message struct {
 	Alt      string    `json:"alt,omitempty"`
 	Lines    *lines    `json:"lines,omitempty"` // of the board, while stones can be placed or marked
 	High     int       `json:"high,omitempty"`  // pixels, of a chart of the medium size; boards are all alike
+	Page     string    `json:"page,omitempty"`  // path of the page of the game at this moment, "/g/abc/12"; empty: it has none
+	Turns    int       `json:"turns,omitempty"` // up to this moment
 	Next     string    `json:"next,omitempty"`  // "White to play"
 	Players  []string  `json:"players,omitempty"`
 	Due      []string  `json:"due,omitempty"`   // those of them who have to act,
@@ -155,6 +157,7 @@ func (s *server) show(ctx context.Context, m outbox.Message, who people) message
 			break
 		}
 		if out.Kind == match.Show { // else it calls somebody: who that is has changed
+			out.Page, out.Turns = b.path, b.scene.Move
 			out.draw(&b.drawing, fmt.Sprintf("/picture/%s/%d.png", url.PathEscape(string(m.Game)), m.Seq))
 			if slices.ContainsFunc(out.Controls, func(c control) bool { return c.Command == "place" || c.Command == "dead" }) {
 				out.Lines = linesOf(b.scene)

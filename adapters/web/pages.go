@@ -205,6 +205,29 @@ func (s *server) gamePage(w http.ResponseWriter, r *http.Request) {
 	s.send(w, status, page, v.Public)
 }
 
+// turn leads to the position after a turn that stands now, by its number. What has that
+// number may change, so the address of the position is what lasts.
+func (s *server) turn(w http.ResponseWriter, r *http.Request) {
+	var v bot.View
+	err := s.inTurn(r.Context(), func() (err error) {
+		v, err = s.view(r, "")
+		return err
+	})
+	at := slices.IndexFunc(v.Turns, func(t bot.ViewTurn) bool { return strconv.Itoa(t.Number) == r.PathValue("number") })
+	if err == nil && at < 0 {
+		err = bot.ErrNotFound
+	}
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	w.Header().Set("X-Robots-Tag", "noindex")
+	http.Redirect(w, r, gamePath(r)+"/"+strconv.Itoa(v.Turns[at].Seq), http.StatusSeeOther)
+}
+
+// gamePath returns the path of the game whose page a request names.
+func gamePath(r *http.Request) string { return "/g/" + url.PathEscape(r.PathValue("slug")) }
+
 // failed answers a request for which the service had no answer.
 func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, bot.ErrNotFound) {
@@ -331,7 +354,7 @@ type ruling struct {
 }
 
 func (s *server) gameView(r *http.Request, v bot.View) gameView {
-	now := "/g/" + url.PathEscape(r.PathValue("slug"))
+	now := gamePath(r)
 	at := func(seq int) string { return now + "/" + strconv.Itoa(seq) }
 	query := ""
 	if counted(v) {

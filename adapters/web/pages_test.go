@@ -161,6 +161,29 @@ func TestPagesAnswer(t *testing.T) {
 	}
 }
 
+// The number of a turn that stands leads to the position after it.
+func TestTurnLeadsToItsPosition(t *testing.T) {
+	url := open(t, newRoom(newLog(t)), library{view: players.view})
+	_, missing := do(t, "GET", url+"/g/nope", "")
+	for path, want := range map[string]string{
+		"/g/abc/turn/1": "/g/abc/2", "/g/abc/turn/3": "/g/abc/6", "/g/abc/turn/2?as=aga": "/g/abc/3",
+		"/g/abc/turn/4": "", "/g/abc/turn/0": "", "/g/abc/turn/-1": "", "/g/abc/turn/03": "", "/g/abc/turn/x": "", "/g/abc/turn/": "", "/g/abc/turn": "",
+		"/g/abc/turn/99999999999999999999": "", "/g/nope/turn/1": "", "/g/%2F%2Fevil/turn/1": "",
+	} {
+		resp, body := do(t, "GET", url+path, "")
+		if want == "" {
+			if resp.StatusCode != http.StatusNotFound || body != missing {
+				t.Errorf("%s: %s\n%s", path, resp.Status, body)
+			}
+			continue
+		}
+		led := resp.Request.Response
+		if led == nil || led.StatusCode != http.StatusSeeOther || led.Header.Get("Location") != want || led.Header.Get("X-Robots-Tag") != "noindex" || led.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s leads to %s by %v, want %s", path, resp.Request.URL, led, want)
+		}
+	}
+}
+
 // The pages as they are: of a game now, of a turn that was taken back, of one counted by
 // another ruleset, of what is missing, in English, German and Japanese.
 func TestPagesGolden(t *testing.T) {

@@ -37,6 +37,7 @@ func tagOf(data []byte) string { return strconv.FormatUint(maphash.Bytes(seed, d
 type board struct {
 	drawing
 	scene render.Scene
+	path  string // of the page that shows it; empty: it has none
 }
 
 // A drawing is a picture with its tag and its description.
@@ -46,7 +47,7 @@ type drawing struct {
 	alt     func() string
 }
 
-func newBoard(s render.Scene) *board { return &board{*newDrawing(s), s} }
+func newBoard(s render.Scene, path string) *board { return &board{*newDrawing(s), s, path} }
 
 func newDrawing(p render.Picture) *drawing {
 	return &drawing{p, sync.OnceValue(func() string { return tag(p) }), sync.OnceValue(p.Text)}
@@ -65,7 +66,7 @@ func (s *server) board(ctx context.Context, game match.GameID, seq int) (*board,
 		if err != nil {
 			return nil, err
 		}
-		return newBoard(view.Scene), nil
+		return newBoard(view.Scene, view.Path), nil
 	})
 }
 

@@ -218,7 +218,7 @@ func (r *Room) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []ou
 // pages.
 func (r *Room) line(p outbox.Post) outbox.Message {
 	if p.Scene != nil && p.Game != "" && p.Kind == match.Show {
-		r.boards.Add(boardKey{p.Game, p.Seq}, newBoard(*p.Scene))
+		r.boards.Add(boardKey{p.Game, p.Seq}, newBoard(*p.Scene, p.Path))
 	}
 	m := outbox.Message{Key: p.ID, Room: channel, At: r.cfg.Now(), Texts: p.Stored.Texts, Lang: p.Lang, Number: p.Number, Game: p.Game, Seq: p.Seq,
 		Kind: p.Kind, Removed: p.Kind == match.Remove, Notify: p.Stored.Notify, Controls: p.Controls, File: p.File}

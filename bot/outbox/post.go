@@ -41,7 +41,8 @@ type Post struct {
 	Scene    *render.Scene   // nil when there is nothing to draw
 	Chart    *render.Chart   // instead of a scene; only in answers
 	Letters  bool            // the room wants it in letters, too
-	Link     string          // address of the page that shows what it shows; empty: there is none
+	Path     string          // of the page that shows what it shows, "/g/abc/12"; empty: there is none
+	Link     string          // address of that page; empty: there is none, or its host is not known
 	File     *File           // something to download that belongs to it, or nil
 	Controls []match.Control // instead of those of the post of its kind that was shown before
 	Menu     string          // Controls are too many for buttons: one is to be chosen from a menu with this label; empty: they are buttons

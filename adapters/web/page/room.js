@@ -72,6 +72,7 @@ let due = [];      // seats of which the last board awaits something,
 let next = '';     // that in words,
 let color = '';    // the stones of the only one,
 let latest = null; // and the message with it
+let about = null;  // the newest board of a game, which people talk about
 
 const mySeat = () => (seat.value === 'name' ? 'name:' + ownName.value : seat.value);
 const myName = () => (seat.value === 'name' ? ownName.value.trim().toLowerCase() : seat.value);
@@ -222,6 +223,7 @@ function add(m) {
     next = (m.next ?? '').replace(/^./u, (c) => c.toUpperCase());
     color = m.color ?? '';
     if (m.picture) latest = m;
+    if (m.picture && m.kind === 'show') about = m;
     showTurn();
   }
   // What could be pressed below an older post of the game is over: below one of
@@ -245,7 +247,7 @@ function add(m) {
 // element makes what a message looks like.
 function element(m) {
   const at = new Date(m.at);
-  const bot = !m.from;
+  const bot = !m.from, command = !bot && /^[/!]/.test(m.text);
   const e = make('article', { below: m.after, className: 'message ' + (bot ? 'bot' : 'person') + (m.kind ? ' ' + m.kind : '') });
   const head = make('header', {},
     seats.includes(m.from) ? say(make('bdi', { className: 'from' }), m.from) : make('bdi', { className: 'from', textContent: m.from || 'Halfpoint' }),
@@ -266,8 +268,8 @@ function element(m) {
     const text = make('p', { className: 'text', dir: 'auto' });
     const uncalled = (m.to ?? []).filter((name) => !m.text?.includes('@' + name));
     uncalled.forEach((name, i) => text.append(make('bdi', { className: 'to', textContent: '@' + (seats.includes(name) ? t(name) : name) }), i + 1 < uncalled.length ? ' ' : ': '));
-    for (const part of m.parts ?? [{ text: m.text ?? '' }]) text.append(...(part.time ? [instant(part)] : bot ? linked(part.text) : [part.text]));
-    if (!bot && /^[/!]/.test(m.text)) text.classList.add('command');
+    for (const part of m.parts ?? [{ text: m.text ?? '' }]) text.append(...(part.time ? [instant(part)] : bot ? linked(part.text) : command ? [part.text] : turnsLinked(part.text)));
+    if (command) text.classList.add('command');
     e.append(text);
   }
   if (m.picture) e.append(picture(m));
@@ -278,6 +280,14 @@ function element(m) {
 
 // linked makes a link of the address at which somebody becomes a moderator.
 const linked = (text) => text.split(/(\/owner)\b/).map((s) => (s === '/owner' ? make('a', { href: s, textContent: s }) : s));
+
+// turnsLinked makes links of the turns of the game that somebody talks about: "#57". The
+// room finds what stands under that number when the link is followed.
+function turnsLinked(text) {
+  if (!about?.page) return [text];
+  return text.split(/(?<![\p{L}\p{M}\p{N}_#&/])(#[1-9]\d{0,3})(?![\p{L}\p{M}\p{N}_])/u).map((s, i) => (
+    i % 2 && s.slice(1) <= about.turns ? make('a', { href: about.page.replace(/\d+$/, 'turn/' + s.slice(1)), target: '_blank', dir: 'ltr', textContent: s }) : s));
+}
 
 // instant writes an instant as the reader's own clock and language have it; what
 // the bot calls it is there to be looked up.
@@ -315,8 +325,11 @@ function picture(m) {
   const larger = say(make('button', { type: 'button', className: 'quiet' }), 'Full size');
   larger.onclick = () => enlarge(m);
   load();
+  const open = m.page && say(make('a', { className: 'quiet', href: m.page, target: '_blank' }), 'Open the board');
+  const copy = open && navigator.clipboard && say(make('button', { type: 'button', className: 'quiet' }), 'Copy address');
+  if (copy) copy.onclick = () => navigator.clipboard.writeText(new URL(m.page, base).href).then(() => tell(t('The address is copied.')), () => {});
   const e = make('figure', { className: m.high ? 'chart' : '' }, img,
-    make('figcaption', {}, larger,
+    make('figcaption', {}, open || null, copy || null, larger,
       make('details', {}, say(make('summary'), 'In words'), make('pre', { textContent: m.alt }))));
   playable(m, e, img);
   return e;
@@ -477,6 +490,7 @@ async function pick(c, e, b, press) {
 // ---- The stream -------------------------------------------------------------
 
 let stream = null, retry = 0, streamSeat = null;
+let base = location.origin; // where others reach the room
 let last = 0;          // number of the last message that everybody sees
 const lastOwn = {};    // and of the last for one seat alone
 
@@ -507,12 +521,13 @@ function connect(anew = false) {
     last = 0;
     due = [];
     next = color = '';
-    latest = null;
+    latest = about = null;
     showTurn();
   });
   s.addEventListener('ready', (event) => {
     line('');
     const spoken = JSON.parse(event.data);
+    base = spoken.url ?? location.origin;
     speak(spoken.lang, spoken.words);
     if (!loading) return;
     loading = false;
