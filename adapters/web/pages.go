@@ -210,7 +210,7 @@ func (s *server) gamePage(w http.ResponseWriter, r *http.Request) {
 func (s *server) turn(w http.ResponseWriter, r *http.Request) {
 	var v bot.View
 	err := s.inTurn(r.Context(), func() (err error) {
-		v, err = s.view(r, "")
+		v, err = s.view(r, "", outbox.User{})
 		return err
 	})
 	at := slices.IndexFunc(v.Turns, func(t bot.ViewTurn) bool { return strconv.Itoa(t.Number) == r.PathValue("number") })
