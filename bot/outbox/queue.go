@@ -194,6 +194,7 @@ func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 			first[r.Platform] = r
 		}
 	}
+	var next Row
 	for platform, r := range first {
 		a := q.accounts.of(platform)
 		from := a.held(now)
@@ -202,14 +203,17 @@ func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 		}
 		if now.Before(from) {
 			again = sooner(again, from)
-			continue
+		} else if !ok || before(r, next) {
+			next, ok = r, true
 		}
-		q.busy[r.id()] = true
-		q.sending[platform]++
-		a.Spend(now, r.messages())
-		return r, true, time.Time{}
 	}
-	return Row{}, false, again
+	if !ok {
+		return Row{}, false, again
+	}
+	q.busy[next.id()] = true
+	q.sending[next.Platform]++
+	q.accounts.of(next.Platform).Spend(now, next.messages())
+	return next, true, time.Time{}
 }
 
 // clears reports whether controls of a game are still to be removed in a channel, apart
