@@ -212,13 +212,14 @@ func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 			return err
 		})
 	}
+	now = b.Now() // it may have taken long
 	if unsent(err) {
 		b.queue.accounts.of(r.Platform).Spend(now, -r.messages())
 	}
 	var wait RetryAfter
 	var panicked Panic
 	later := func(d time.Duration, failed bool) {
-		r, ok := b.queue.Later(r, b.Now().Add(d), failed)
+		r, ok := b.queue.Later(r, now.Add(d), failed)
 		if ok && (failed || d > tidyAfter) {
 			b.failed(ctx, b.Rows.Decorate(ctx, Decorations{Changed: []Row{r}}), "decoration not stored", about...)
 		}
@@ -244,11 +245,11 @@ func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 			b.queue.Put(rows...)
 			b.failed(ctx, b.Rows.Decorate(ctx, Decorations{Put: rows}), "decoration not stored", about...)
 		}
-		b.queue.Done(r, b.Now())
+		b.queue.Done(r, now)
 		b.addGone(r)
 	case errors.As(err, &panicked) && r.Attempt >= maxTries:
 		log.Error("decoration failed, gave up", "error", err, "stack", panicked.Stack)
-		b.queue.Done(r, b.Now())
+		b.queue.Done(r, now)
 		b.addGone(r)
 	default:
 		log.Info("decoration failed, will retry", "attempt", r.Attempt, "error", err)

@@ -54,13 +54,13 @@ func TestFaults(t *testing.T) {
 		{"b1: too large", "n1@0.3 b1@0.9 b3@1.2 n2@2.3 o1@0.3 o2@4.3", "n1@0.3 b3@0.9 n2@2.3 o1@0.3 o2@4.3"},
 		{"b1: too large, too large", "n1@0.3 b3@1.2 n2@2.3 o1@0.3 o2@4.3", "n1@0.3 b3@0.9 n2@2.3 o1@0.3 o2@4.3"},
 		{"word b1: stale", "n1@0.3 b2@0.7 b3@1 n2@2.3 o1@0.3 o2@4.3", ""},
-		{"header: fails, held", "n1@0.3 b1@0.6 b3@0.9 n2@21.2 o1@0.3 o2@20.9", "n1@0.3 b1@0.6 b3@0.9 n2@20.9 o1@0.3 o2@21.2"},
+		{"header: fails, held", "n1@0.3 b1@0.6 b3@0.9 n2@21.45 o1@0.3 o2@21.15", "n1@0.3 b1@0.6 b3@0.9 n2@21.15 o1@0.3 o2@21.45"},
 		{"header: gone", "n1@0.3 b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3", ""},
 		{"header: limited, panics", "n1@0.3 b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3", ""},
 		{"clear: lost, refused", "n1@0.3 b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3", ""},
 		{"clear: panics, panics, panics", "n1@0.3 b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3", ""},
 		{"attach: fails, sent and panics", "n1@0.3 b1@0.6 b3@0.9 n2@2.3 o1@0.3 o2@4.3", ""},
-		{"attach: held, limited", "n1@0.3 b1@0.6 b3@20.9 n2@21.2 o1@0.3 o2@20.6", "n1@0.3 b1@0.6 b3@20.6 n2@21.2 o1@0.3 o2@20.9"},
+		{"attach: held, limited", "n1@0.3 b1@0.6 b3@21.15 n2@21.45 o1@0.3 o2@20.85", "n1@0.3 b1@0.6 b3@20.85 n2@21.45 o1@0.3 o2@21.15"},
 	} {
 		for _, asker := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/asker %v", c.fates, asker), func(t *testing.T) {
