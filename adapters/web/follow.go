@@ -11,7 +11,8 @@ import (
 )
 
 // follow streams the number of the newest event of a game to a page that shows it: at once,
-// and whenever it changes. When the page can no longer be read, the last event is "gone".
+// whenever it changes, and every heartbeat, so that the page knows that it still listens.
+// When the page can no longer be read, the last event is "gone".
 func (s *server) follow(w http.ResponseWriter, r *http.Request) {
 	newest := func() (bot.View, error) {
 		return s.service.View(r.Context(), bot.Viewing{Slug: r.PathValue("slug"), Watch: true})
@@ -39,39 +40,30 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request) {
 		s.uncount(address)
 	}()
 	send := s.streaming(w)
-	frame := "retry: 5000\n\n"
-	for {
-		frame += fmt.Sprintf("data: %d\n\n", v.Match.Seq)
-		if send([]byte(frame)) != nil || !s.await(r.Context(), v.Changed, func() error { return send([]byte(": still here\n\n")) }) {
-			return
-		}
-		frame = ""
+	retry := "retry: 5000\n\n"
+	for send(fmt.Appendf(nil, "%sdata: %d\n\n", retry, v.Match.Seq)) == nil && s.await(r.Context(), v.Changed) {
 		if v, err = newest(); err != nil {
 			if errors.Is(err, bot.ErrNotFound) {
 				_ = send([]byte("event: gone\ndata: \n\n"))
 			}
 			return
 		}
+		retry = ""
 	}
 }
 
-// await waits for a change, with a beat now and then, and reports whether it came before the
-// reader left or the room stopped.
-func (s *server) await(ctx context.Context, changed <-chan struct{}, beat func() error) bool {
-	ticker := time.NewTicker(heartbeat)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-changed:
-			return true
-		case <-ticker.C:
-			if beat() != nil {
-				return false
-			}
-		case <-s.stopping.Done():
-			return false
-		case <-ctx.Done():
-			return false
-		}
+// await waits for a change, no longer than a heartbeat, and reports whether the reader and
+// the room are still there.
+func (s *server) await(ctx context.Context, changed <-chan struct{}) bool {
+	beat := time.NewTimer(heartbeat)
+	defer beat.Stop()
+	select {
+	case <-changed:
+	case <-beat.C:
+	case <-s.stopping.Done():
+		return false
+	case <-ctx.Done():
+		return false
 	}
+	return true
 }

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/chromedp/cdproto/input"
+	cdp "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -66,7 +69,7 @@ func TestFollow(t *testing.T) {
 		lines := bufio.NewScanner(resp.Body)
 		hears := func(want string) {
 			t.Helper()
-			for lines.Scan() {
+			for n := 0; n < 20 && lines.Scan(); n++ {
 				if line := lines.Text(); line != "" && line[0] != ':' && !strings.HasPrefix(line, "retry:") {
 					if line != want {
 						t.Errorf("the page hears %q, want %q", line, want)
@@ -85,9 +88,11 @@ func TestFollow(t *testing.T) {
 		if resp, _ := do(t, "GET", url+"/g/nobody-knows/follow", ""); resp.StatusCode != http.StatusNotFound {
 			t.Errorf("a page that is not there: %s", resp.Status)
 		}
+		time.Sleep(heartbeat)
+		hears("data: 5") // so the page knows that it still listens
 		seal(t, st)
-		say("black", "/place D4")
-		hears("event: gone")
+		time.Sleep(heartbeat)
+		hears("event: gone") // though nobody plays on
 		hears("data: ")
 		if lines.Scan(); lines.Scan() { // the frame ends with an empty line
 			t.Errorf("the stream goes on: %q", lines.Text())
@@ -224,9 +229,51 @@ func TestGameFollowedInChromium(t *testing.T) {
 	if get[string](p, `document.querySelector('#turn').value`) != "1" {
 		t.Error("the slider stands elsewhere")
 	}
+	drag := func(to float64, kind input.DispatchMouseEventType) {
+		box := get[[]float64](p, `(() => { const b = document.querySelector('#turn').getBoundingClientRect(); return [b.x, b.width, b.y + b.height / 2] })()`)
+		e := input.DispatchMouseEventParams{Type: kind, X: box[0] + box[1]*to, Y: box[2], Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1}
+		if _, err := chromedp.Call(p.ctx, input.DispatchMouseEvent, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	drag(0.25, input.DispatchMouseEventTypeMousePressed) // the hand holds the slider while the page changes under it
+	for _, to := range []float64{0.5, 0.75} {
+		drag(to, input.DispatchMouseEventTypeMouseMoved)
+		shows(fmt.Sprint(game, "/", 3+4*to), fmt.Sprint(4*to, "."))
+	}
+	drag(0.75, input.DispatchMouseEventTypeMouseReleased)
 	p.do(chromedp.KeyEvent(kb.End))
 	shows(game, "4. White passes")
-	say("black", "/undo")
+	get[bool](p, `document.querySelector('summary').focus(), document.querySelector('select').value = 'japanese', true`)
+	get[bool](p, `(() => { const real = fetch, refused = [503, 429]
+		fetch = (...a) => refused.length ? Promise.resolve(new Response('Not now.', {status: refused.shift()})) : real(...a); return true })()`)
+	say("black", "/place E5") // and the page does not fall behind for good if it is refused at first
+	shows(game, "5. Black E5")
+	if got := get[string](p, `document.activeElement.textContent + document.querySelector('select').value`); got != "All turnsjapanese" {
+		t.Errorf("of what the reader has chosen there is %q", got)
+	}
+	r.mu.Lock()
+	r.streams += maxStreams
+	r.mu.Unlock()
+	if _, err := chromedp.Call(p.ctx, cdp.AddScriptToEvaluateOnNewDocument, cdp.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `const later = setTimeout; setTimeout = (f, ms, ...a) => later(f, ms / 20, ...a)`}); err != nil {
+		t.Fatal(err)
+	}
+	p.do(chromedp.Reload())
+	shows(game, "5. Black E5")
+	p.wait(`performance.getEntriesByType('resource').some((e) => e.name.endsWith('/follow'))`)
+	say("white", "/place A1") // the server had no room for it, and is asked again
+	r.mu.Lock()
+	r.streams -= maxStreams
+	r.mu.Unlock()
+	shows(game, "6. White A1")
+	say("black", "/place A2")
+	shows(game, "7. Black A2")
+	if get[bool](p, `(() => { let taken; addEventListener('click', (e) => { taken = e.defaultPrevented; e.preventDefault() }, {once: true})
+		document.querySelector("a[href$='board.png']").click(); return taken })()`) {
+		t.Error("the script takes a picture for a page")
+	}
+	say("white", "/undo")
 	seal(t, st)
 	say("black", "/resign confirm:yes")
 	p.wait(`document.title.includes('404') || !document.querySelector('.steps')`)

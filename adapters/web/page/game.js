@@ -5,68 +5,123 @@
 /** The address of the game, "/g/abc". */
 const game = document.body.dataset.game;
 
-let fetching = new AbortController();
+/** The page that is being fetched; null: none. */
+let pending = null;
+
+let fetching = new AbortController(), retrying = 0;
 
 /** The address of what the page shows, which the address bar may be ahead of. */
 let shown = location.href;
 
-/** Whether the page shows the game as it is now, whatever happens. */
-const follows = () => location.pathname === game;
-
 /**
- * Shows the page at an address instead of this one.
+ * Shows the page at an address instead of this one, if need be after some tries.
  * @param {string} url
  * @param {"push" | "replace" | "keep"} history what becomes of the address bar
  */
-async function show(url, history) {
+async function show(url, history, tries = 0) {
+  clearTimeout(retrying);
   fetching.abort();
-  fetching = new AbortController();
-  let text;
+  const { signal } = fetching = new AbortController();
+  pending = { url, history };
+  let page, wait = 0;
   try {
-    const answer = await fetch(url, { signal: fetching.signal });
-    if (answer.status === 429 || answer.status >= 500) return; // the page stays as it is
-    text = await answer.text();
+    const answer = await fetch(url, { signal });
+    wait = Number(answer.headers.get("Retry-After")) || 0;
+    page = new DOMParser().parseFromString(await answer.text(), "text/html");
   } catch {
-    return; // another was asked for meanwhile, or the network is away
+    // The network is away, or another page was asked for meanwhile.
   }
-  if (history === "push") window.history.pushState(null, "", url);
-  if (history === "replace") window.history.replaceState(null, "", url);
-  const page = new DOMParser().parseFromString(text, "text/html");
-  const same = new URL(url, location.href).href === shown && page.body.dataset.newest === document.body.dataset.newest;
-  shown = new URL(url, location.href).href;
+  if (signal.aborted) return;
+  if (!page?.querySelector("main")) { // too many requests, or the server has a bad day
+    retrying = setTimeout(show, 1000 * Math.max(wait, Math.min(2 ** tries, 60)), url, history, tries + 1);
+    return;
+  }
+  pending = null;
+  try {
+    if (history === "push") window.history.pushState(null, "", url);
+    if (history === "replace") window.history.replaceState(null, "", url);
+  } catch {
+    // Some browsers allow only so many a second.
+  }
+  const at = new URL(url, location.href).href;
+  const same = at === shown && page.body.dataset.newest === document.body.dataset.newest;
+  shown = at;
   if (!same) take(page); // else what the reader is doing stays
 }
+
+/** Shows what is shown, or was to be shown, as it is by now. */
+const update = () => show(pending?.url ?? location.href, pending?.history ?? "keep");
 
 /** Takes over the contents of another page, and keeps what the reader has opened. */
 function take(page) {
   const old = document.querySelector("main");
   const main = document.adoptNode(page.querySelector("main"));
-  const focused = document.activeElement?.closest("main") && (document.activeElement.rel || document.activeElement.id);
-  const open = [...old.querySelectorAll("details")].map((d) => d.open);
+  const focused = old.contains(document.activeElement) && document.activeElement;
+  const open = new Set([...old.querySelectorAll("details[open] summary")].map((s) => s.textContent));
   const scrolled = old.querySelector("nav ol")?.scrollTop ?? 0;
-  main.querySelectorAll("details").forEach((d, i) => (d.open = open[i] ?? false));
+  const chosen = old.querySelector("#as")?.value;
+  main.querySelectorAll("details").forEach((d) => (d.open = open.has(d.querySelector("summary").textContent)));
   document.title = page.title;
+  document.documentElement.lang = page.documentElement.lang;
+  document.documentElement.dir = page.documentElement.dir;
   document.body.dataset.newest = page.body.dataset.newest;
   document.body.className = page.body.className;
-  old.replaceWith(main);
-  furnish();
-  const list = main.querySelector("nav ol");
+  furnish(main);
+  exchange(old, main);
+  const list = document.querySelector("nav ol");
   if (list) list.scrollTop = scrolled;
-  if (focused) (main.querySelector(`[rel="${CSS.escape(focused)}"]`) ?? main.querySelector(`#${CSS.escape(focused)}`))?.focus();
-  const line = main.querySelector(".line")?.textContent ?? "";
+  const choice = document.querySelector("#as");
+  if (choice && [...choice.options].some((o) => o.value === chosen)) choice.value = chosen;
+  if (focused && !focused.isConnected) twin(focused)?.focus({ preventScroll: true });
+  const line = (document.querySelector(".line") ?? document.querySelector("h1")).textContent;
   if (said.textContent !== line) said.textContent = line;
 }
 
-/** Adds what needs the script: a slider through all turns. */
-function furnish() {
-  const turns = [...document.querySelectorAll("nav li a")];
-  const steps = document.querySelector(".steps");
+/** Finds what stands for an element of the page before, or is like it. */
+function twin(element) {
+  const name = ["id", "rel", "data-step", "href"].find((name) => element.getAttribute(name));
+  const all = [...document.querySelectorAll("main " + element.localName)];
+  return all.find((e) => (name ? e.getAttribute(name) === element.getAttribute(name) : e.textContent === element.textContent)) ?? all[0];
+}
+
+/**
+ * Puts a fresh main element in the place of the old one. The slider itself stays, because
+ * somebody may be dragging it.
+ */
+function exchange(old, main) {
+  const slider = old.querySelector("#turn"), fresh = main.querySelector("#turn");
+  if (!slider || !fresh) {
+    old.replaceWith(main);
+    return;
+  }
+  for (const { name, value } of fresh.attributes) slider.setAttribute(name, value);
+  slider.value = fresh.value;
+  refill(slider.parentElement, slider, fresh);
+  refill(old, slider.parentElement, fresh.parentElement);
+}
+
+/** Replaces all children of an element but one, by the siblings of its twin. */
+function refill(element, kept, instead) {
+  for (const child of [...element.childNodes]) if (child !== kept) child.remove();
+  const fresh = [...instead.parentElement.childNodes], at = fresh.indexOf(instead);
+  kept.before(...fresh.slice(0, at));
+  kept.after(...fresh.slice(at + 1));
+}
+
+/** The addresses to which the slider leads. */
+let moments = [];
+
+/** Adds to a main element what needs the script: a slider through all turns. */
+function furnish(main) {
+  const turns = [...main.querySelectorAll("nav li a")];
+  const steps = main.querySelector(".steps");
   if (!steps || turns.length < 2) return;
-  const all = [steps.dataset.first, ...turns.slice(0, -1).map((a) => a.getAttribute("href")), steps.dataset.now];
+  moments = [steps.dataset.first, ...turns.slice(0, -1).map((a) => a.getAttribute("href")), steps.dataset.now];
   const slider = document.createElement("input");
-  Object.assign(slider, { type: "range", id: "turn", min: 0, max: turns.length, value: Number(steps.dataset.move) });
+  Object.assign(slider, { type: "range", id: "turn", min: 0, max: turns.length, value: steps.dataset.move });
   slider.setAttribute("aria-label", steps.closest("nav").getAttribute("aria-label"));
-  slider.addEventListener("input", () => show(all[slider.value], "replace"));
+  slider.setAttribute("aria-valuetext", steps.querySelector("strong").textContent);
+  slider.addEventListener("input", () => show(moments[slider.value], "replace"));
   steps.after(slider);
 }
 
@@ -82,14 +137,17 @@ document.addEventListener("keydown", (e) => {
   }
 });
 
+/** Whether an address is that of a moment of this game. */
+const isMoment = (path) => path === game || path.startsWith(game + "/") && /^\d+$/.test(path.slice(game.length + 1));
+
 document.addEventListener("click", (e) => {
   const link = e.target.closest("main a");
-  if (!link || e.button || e.altKey || e.ctrlKey || e.metaKey || e.shiftKey || !new URL(link.href).pathname.startsWith(game)) return;
+  if (!link || e.button || e.altKey || e.ctrlKey || e.metaKey || e.shiftKey || !isMoment(link.pathname)) return;
   e.preventDefault();
   show(link.href, "push");
 });
 
-document.addEventListener("changed", () => show(location.href, "keep")); // by a turn from this page
+document.addEventListener("changed", update); // by a turn from this page
 
 addEventListener("popstate", () => show(location.href, "keep"));
 
@@ -99,16 +157,36 @@ said.className = "heard";
 said.setAttribute("role", "status");
 document.body.append(said);
 
-const following = new EventSource(game + "/follow");
-let newest = Number(document.body.dataset.newest);
-following.addEventListener("message", (e) => {
-  if (Number(e.data) === newest) return;
-  newest = Number(e.data);
-  show(location.href, "keep"); // also an earlier moment has more turns after it now
-});
-following.addEventListener("gone", () => {
-  following.close();
-  show(location.href, "keep");
-});
+let following, newest = document.body.dataset.newest, reconnecting = 0;
 
-furnish();
+/** Follows the game from now on. */
+function follow() {
+  following?.close();
+  following = new EventSource(game + "/follow");
+  listen(45); // three beats of the server: a computer that slept may never hear that the connection is gone
+  following.addEventListener("message", (e) => {
+    listen(45);
+    if (e.data === newest) return;
+    newest = e.data;
+    update(); // also an earlier moment has more turns after it now
+  });
+  following.addEventListener("gone", () => {
+    following.close();
+    clearTimeout(reconnecting);
+    update();
+  });
+  following.addEventListener("error", () => {
+    if (following.readyState !== EventSource.CLOSED) return; // the browser tries again
+    listen(10 + 10 * Math.random()); // not all pages at once
+    update(); // there may be no page any more
+  });
+}
+
+/** Follows the game anew if nothing is heard of it for some seconds, and it has a page. */
+function listen(seconds) {
+  clearTimeout(reconnecting);
+  reconnecting = setTimeout(() => document.querySelector(".steps") && follow(), 1000 * seconds);
+}
+
+furnish(document);
+follow();
