@@ -253,7 +253,7 @@ func (v *View) describe(m match.Match, last, p *match.Position, l *text.Language
 func (v *View) preview(l *text.Language) {
 	columns, rows := v.Scene.Size()
 	title := l.Say(say("view.title", v.Scene.Ruleset, columns, rows, v.Number))
-	if v.Public {
+	if v.Public && v.Match.State != match.Sandbox {
 		title = v.Scene.Black.Name + " – " + v.Scene.White.Name + " · " + title
 	}
 	v.Title = cut(title, maxTitle)

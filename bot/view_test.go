@@ -190,6 +190,14 @@ func TestPreviews(t *testing.T) {
 	}
 }
 
+// A position that somebody has set up has no players to name.
+func TestPreviewOfAPosition(t *testing.T) {
+	k, m := paged(t, match.PublicPages, "ada> /setup (;SZ[5];B[cc];W[bb])")
+	if v := k.view(t, bot.Viewing{Slug: m.Page}); v.Title != "Two Button Go, 5×5, move 2" {
+		t.Errorf("%q", v.Title)
+	}
+}
+
 // A position is also counted by another ruleset.
 func TestViewAsAnotherRuleset(t *testing.T) {
 	k, m := paged(t, match.LinkPages, "ada> /new two-button 3x3", "bob> /join", "ada> /place B2", "bob> /pass", "ada> /pass")
@@ -222,9 +230,14 @@ func TestViewAsAnotherRuleset(t *testing.T) {
 	}
 	// In the middle of a game nobody has passed, and nobody has won.
 	v := k.view(t, bot.Viewing{Slug: m.Page, Seq: 4, As: "aga"})
-	if s := v.As.Scene; s.Told != v.Scene.Told || s.Next != v.Scene.Next || s.Move != 1 || s.Last == nil || s.Result != "" || !strings.HasPrefix(s.Caption, "Play has not stopped") ||
+	if s := v.As.Scene; s.Told != v.Scene.Told || s.Next != v.Scene.Next || s.Move != 1 || s.Last == nil || s.Result != "" || !strings.HasPrefix(s.Caption, "Nobody has counted") ||
 		v.As.Differs[0] != s.Caption || s.Headline == "" {
 		t.Errorf("%+v", v.As)
+	}
+	// Nor was it counted by those who ended the game in another way.
+	k.lines(t, "ada> /new aga 3x3", "bob> /join", "bob> /resign confirm:yes")
+	if c := k.view(t, bot.Viewing{Slug: k.matches(t, bot.Query{Where: clubRoom, Number: 2})[0].Page, As: "japanese"}).As; !strings.HasPrefix(c.Differs[0], "Nobody has counted") {
+		t.Errorf("after resigning: %q", c.Differs)
 	}
 }
 

@@ -134,7 +134,7 @@ var english = map[string]string{
 	"settings.pages.public":       "New games have a page that everybody can read and search engines may list: {/page} tells its address.",
 	"settings.pages.bad":          "Choose one of {1} for pages, not “{0}”.",
 	"view.title":                  "{0}, {1}×{2}, move {3}",
-	"view.unfinished":             "Play has not stopped: this counts the board as it is.",
+	"view.unfinished":             "Nobody has counted: here every stone is alive.",
 	"view.differs":                "By {0}: {1}. By {2}, as the game is played: {3}.",
 	"page.is":                     "Game {0} has a page, for everybody who has this address: {1}",
 	"page.nowhere":                "Game {0} has a page, but I do not know my own address. Whoever runs me sets it as public_url.",
