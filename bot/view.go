@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
@@ -46,6 +47,7 @@ type View struct {
 	Line   string       // what the last turn did; empty before the first
 	Turns  []ViewTurn   // those that stand now, in order
 	Rules  string       // name of the ruleset, as people type it
+	Clocks [2]string    // what Black and White have left, in a game with clocks that is being played; only of the newest moment
 	Offers []Offer      // what Viewing.By may do; only of the newest moment, if Seq was 0
 	As     *Counted     // the answer to Viewing.As; nil: it was not asked
 
@@ -146,6 +148,12 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 		out.Card.Black.Name, out.Card.White.Name = l.Say(text.Color(rules.Black)), l.Say(text.Color(rules.White))
 	}
 	out.preview(l)
+	if m.State == match.Going && m.Clock.Kind != clock.None && p == last {
+		reading := p.Reading(b.now())
+		for i, c := range []rules.Color{rules.Black, rules.White} {
+			out.Clocks[i] = l.Say(reading.Left(c).Text(m.Clock))
+		}
+	}
 	if v.By != (outbox.User{}) && v.Seq == 0 {
 		if out.Offers, err = b.offers(ctx, v.By, m, l); err != nil {
 			return View{}, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -289,5 +290,21 @@ func TestViewOffers(t *testing.T) {
 	}
 	if v := k.view(t, bot.Viewing{Slug: m.Page, By: person("ada"), Seq: 4}); v.Offers != nil {
 		t.Errorf("at an earlier moment: %v", v.Offers)
+	}
+}
+
+// Clocks are those of now.
+func TestViewClocks(t *testing.T) {
+	k, m := paged(t, match.LinkPages, "ada> /new two-button 5x5 clock:3d", "bob> /join", "ada> /place C3")
+	k.wait(t, 25*time.Hour)
+	if v := k.view(t, bot.Viewing{Slug: m.Page}); v.Clocks != [2]string{"3 days", "1 day 23 hours"} {
+		t.Errorf("%q", v.Clocks)
+	}
+	if v := k.view(t, bot.Viewing{Slug: m.Page, Seq: 3}); v.Clocks != [2]string{} {
+		t.Errorf("at an earlier moment: %q", v.Clocks)
+	}
+	k.lines(t, "bob> /resign confirm:yes")
+	if v := k.view(t, bot.Viewing{Slug: m.Page}); v.Clocks != [2]string{} {
+		t.Errorf("after the end: %q", v.Clocks)
 	}
 }

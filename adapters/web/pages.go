@@ -329,6 +329,7 @@ type player struct {
 	Color       string // "black" or "white"
 	Name, Plays string // the name, and the colour if that is not the name
 	Prisoners   string
+	Clock       string // empty: there is none
 	Due         bool
 }
 
@@ -380,6 +381,9 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 		page.Boards[0].Title, page.Boards[0].Score = v.Scene.Ruleset, v.Scene.Headline
 		page.Boards = append(page.Boards, boardView{v.As.Title, v.As.Scene.Headline, s.svg(v.As.Scene, "a"), v.As.Scene.Text(), v.Path + "/board.png" + query})
 		page.Alone = link{r.URL.Path, t(wordOnly, v.Scene.Ruleset)}
+	}
+	for i := range page.Players {
+		page.Players[i].Clock = v.Clocks[i]
 	}
 	page.Ledger = ledgerOf(scenes, t(wordTotal))
 	page.steps(v, func(seq int) string { return at(seq) + query }, t)

@@ -188,5 +188,21 @@ function listen(seconds) {
   reconnecting = setTimeout(() => document.querySelector(".steps") && follow(), 1000 * seconds);
 }
 
+/** Reads the clocks again, which go on without anybody doing anything. */
+async function readClocks() {
+  const clocks = document.querySelectorAll(".clock");
+  if (document.hidden || !clocks.length) return;
+  try {
+    const answer = await fetch(location.href);
+    if (!answer.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    page.querySelectorAll(".clock").forEach((c, i) => clocks[i] && (clocks[i].textContent = c.textContent));
+  } catch {
+    // the network is away
+  }
+}
+setInterval(readClocks, 30_000);
+document.addEventListener("visibilitychange", readClocks);
+
 furnish(document);
 follow();
