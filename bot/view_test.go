@@ -269,15 +269,15 @@ func TestViewOffers(t *testing.T) {
 	}
 	const ends = "accept  White +1 prisoner · Black +1 button"
 	for _, c := range []struct{ line, ada, bob string }{
-		{"ada> /score", "place|pass  White +1 pass stone · Black +1 button", ""},
-		{"ada> /place C3", "undo", "place|pass  Black +1 pass stone · White +1 button"},
-		{"bob> /pass", "place|pass  White +1 pass stone|undo", "undo"},
-		{"ada> /pass", "dead|accept|resume|dispute", "dead|accept|resume|dispute"},
-		{"bob> /dead C3", "dead alive|accept|resume|dispute", "dead alive|accept|resume|dispute"},
-		{"ada> /accept", "dead alive|resume|dispute", "dead alive|" + ends + "|resume|dispute"},
-		{"bob> /dispute", "dispute yes", "place|pass  Black +1 pass stone|dispute yes"},
-		{"bob> /dispute back:yes", "dead alive|accept|resume|dispute", "dead alive|accept|resume|dispute"},
-		{"ada> /accept", "dead alive|resume|dispute", "dead alive|" + ends + "|resume|dispute"},
+		{"ada> /score", "place|pass  White +1 pass stone · Black +1 button|draw|resign", "draw|resign"},
+		{"ada> /place C3", "undo|draw|resign", "place|pass  Black +1 pass stone · White +1 button|draw|resign"},
+		{"bob> /pass", "place|pass  White +1 pass stone|undo|draw|resign", "undo|draw|resign"},
+		{"ada> /pass", "dead|accept|resume|dispute|resign", "dead|accept|resume|dispute|resign"},
+		{"bob> /dead C3", "dead alive|accept|resume|dispute|resign", "dead alive|accept|resume|dispute|resign"},
+		{"ada> /accept", "dead alive|resume|dispute|resign", "dead alive|" + ends + "|resume|dispute|resign"},
+		{"bob> /dispute", "dispute yes|draw|resign", "place|pass  Black +1 pass stone|dispute yes|draw|resign"},
+		{"bob> /dispute back:yes", "dead alive|accept|resume|dispute|resign", "dead alive|accept|resume|dispute|resign"},
+		{"ada> /accept", "dead alive|resume|dispute|resign", "dead alive|" + ends + "|resume|dispute|resign"},
 		{"bob> /accept", "", ""},
 	} {
 		k.lines(t, c.line)

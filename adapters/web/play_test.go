@@ -74,6 +74,11 @@ func TestPlayOnThePageInChromium(t *testing.T) {
 	tap("D4")
 	line("1. Black D4")
 
+	// To resign asks first.
+	press("[data-command=resign]")
+	press("#answer [data-command=resign]")
+	p.wait(`!document.querySelector('#play') && document.querySelector('caption')`)
+
 	// Who only watches has nothing to press.
 	other := blankTab(t, chromium(t))
 	other.do(chromedp.Navigate(url + pathOf(t, st)))

@@ -220,10 +220,12 @@ type Offer struct {
 	After *Position // after it; nil if it asks for something first
 }
 
-// Offers returns what the board offers that the person asking may change now. An onlooker
-// may change nothing, and who has accepted the count accepts nothing.
+// Offers returns the changes that the person asking may make now: those that the board
+// offers, to offer a draw, and to resign. An onlooker may change nothing, and who has
+// accepted the count accepts nothing.
 func Offers(in *Input) (all []Offer) {
-	for _, o := range boardOptions {
+	ends := slices.DeleteFunc(slices.Clone(menuOptions), func(o option) bool { return o.Command != "draw" && o.Command != "resign" })
+	for _, o := range slices.Concat(boardOptions, ends) {
 		if o.lasts || !o.fits(now{in.Match, in.Position, "", in.Match.Seq}) {
 			continue
 		}
