@@ -325,6 +325,9 @@ func (s Settings) Mistake(err error) error {
 	if _, known := s.table()[key]; !ok || !known {
 		return err
 	}
+	if _, given := s.from[key]; key == "hosts" && !given { // its only name is that of the address
+		key = "public_url"
+	}
 	return s.at(key, why)
 }
 
