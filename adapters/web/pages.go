@@ -522,8 +522,8 @@ func cellOf(c render.Cell) (out cell) {
 	return out
 }
 
-// pageReader asks for those who read pages, of whom nothing is known.
-var pageReader = outbox.User{Platform: platform, ID: "reader", Name: "Reader"}
+// pageReader asks for those who read pages, of whom nothing is known or stored.
+var pageReader = outbox.User{Platform: platform}
 
 // choices returns the rulesets by which a page can count.
 func (s *server) choices(ctx context.Context, v bot.View) (out []ruling) {

@@ -23,6 +23,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -368,8 +370,9 @@ func TestPagesOfABot(t *testing.T) {
 	st := openStore(t, newFile(t))
 	r := New(Config{Listen: "127.0.0.1:0", Log: st, OwnerToken: ownerToken})
 	r.limits = limits{}
+	met := &acquaintances{Store: st}
 	url, _ := inMemory(t, r, func(ctx context.Context) error {
-		return bot.New(st, bot.Config{Pages: map[string]match.Pages{platform: match.LinkPages}}).Run(ctx, r)
+		return bot.New(met, bot.Config{Pages: map[string]match.Pages{platform: match.LinkPages}}).Run(ctx, r)
 	})
 	n := 0
 	says := func(seat, text string) {
@@ -410,7 +413,7 @@ func TestPagesOfABot(t *testing.T) {
 	}
 	image := strings.TrimPrefix(meta(body)["og:image"], url)
 	last := strings.TrimSuffix(image, "/card.png")
-	for _, path := range []string{image, last, last + "/board.png", first + "?as=aga", first + "?as=ultimate", first + "/1"} {
+	for _, path := range []string{image, last, last + "/board.png", first + "?as=aga", first + "?as=ultimate", first + "/1", "/r/aga"} {
 		if got := status(path); got != 200 {
 			t.Errorf("%s: %d", path, got)
 		}
@@ -446,6 +449,22 @@ func TestPagesOfABot(t *testing.T) {
 	}
 	says(her, "/delete game:2 yes")
 	gone("the game is deleted")
+	for _, who := range met.all {
+		if who.Name != bot.CleanName(name) && who.Name != name {
+			t.Errorf("a visit to the pages stores a person: %+v", who)
+		}
+	}
+}
+
+// Acquaintances are a store that notes who becomes known to it.
+type acquaintances struct {
+	*store.Store
+	all []outbox.User
+}
+
+func (a *acquaintances) Person(ctx context.Context, who outbox.User) (match.PersonID, error) {
+	a.all = append(a.all, who)
+	return a.Store.Person(ctx, who)
 }
 
 // Rules are recited with their source, in lists; a name that is none gets suggestions.

@@ -170,7 +170,7 @@ func (p Place) Look(own match.Preferences) render.Options {
 
 // A Visit is somebody asking for something in a room.
 type Visit struct {
-	Who     outbox.User
+	Who     outbox.User // without an ID: nobody in particular, of whom nothing is stored
 	Where   match.Room
 	Server  string // to which the room belongs; empty: none, or the bot is not in it
 	Lang    string // BCP 47 tag of the language that the platform names for the room
@@ -192,7 +192,7 @@ func (r *Rooms) Enter(ctx context.Context, v Visit) (Known, error) {
 			return k, err
 		}
 	}
-	if k.Person == "" || v.Who.Name != "" && v.Who.Name != k.Name {
+	if v.Who.ID != "" && (k.Person == "" || v.Who.Name != "" && v.Who.Name != k.Name) {
 		if k.Person, err = r.store.Person(ctx, v.Who); err != nil {
 			return k, err
 		}
