@@ -317,7 +317,7 @@ func (v *svg) labels() {
 	if v.o.Coordinates == "none" {
 		return
 	}
-	size := labelSize(v.cell, 1)
+	size := v.labelSize()
 	v.print(`<g aria-hidden="true" pointer-events="none" text-anchor="middle" font-size="%d" font-weight="500" fill="{label}">`, size)
 	away := (v.cell + v.band) / 2
 	var xs, ys, letters strings.Builder
@@ -329,7 +329,11 @@ func (v *svg) labels() {
 		case last:
 			side := size * 5 / 8 * 2
 			v.print(`<rect x="%d" y="%d" width="%d" height="%[3]d" rx="%d" fill="{pill}"/>`, x-side/2, y-side/2, side, side/5)
-			v.print(`<text x="%d" y="%d" font-weight="700" fill="{on-pill}"%s>%s</text>`, x, base, v.fit(text), text)
+			fit := v.fit(text)
+			if fit == "" && utf8.RuneCountInString(text) > 1 { // two bold digits are wider than their ground
+				fit = fmt.Sprintf(` font-size="%d"`, size*5/6)
+			}
+			v.print(`<text x="%d" y="%d" font-weight="700" fill="{on-pill}"%s>%s</text>`, x, base, fit, text)
 		case utf8.RuneCountInString(text) > 1:
 			v.print(`<text x="%d" y="%d"%s>%s</text>`, x, base, v.fit(text), text)
 		default:
@@ -341,10 +345,14 @@ func (v *svg) labels() {
 	v.print(`<text x="%s" y="%s">%s</text></g>`, strings.TrimSpace(xs.String()), strings.TrimSpace(ys.String()), letters.String())
 }
 
+// labelSize returns the size of the names of lines. The font is that of the page, in which
+// a J may reach below the line: it must not reach over the edge of the board.
+func (v *svg) labelSize() int { return min(labelSize(v.cell, 1), v.band*4/5) }
+
 // fit returns an attribute for a name of a line that is wider than its band otherwise: two
 // kanji are.
 func (v *svg) fit(text string) string {
-	if n := utf8.RuneCountInString(text); n < len(text) && n*labelSize(v.cell, 1) > v.band {
+	if n := utf8.RuneCountInString(text); n < len(text) && n*v.labelSize() > v.band {
 		return fmt.Sprintf(` font-size="%d"`, v.band/n)
 	}
 	return ""

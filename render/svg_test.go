@@ -203,6 +203,37 @@ func TestSVGGrid(t *testing.T) {
 	}
 }
 
+// The names of lines lie on the board, also where the J of the page's font reaches below the
+// line by a quarter of its size; and two bold digits lie on their ground.
+func TestSVGLabels(t *testing.T) {
+	label := regexp.MustCompile(`<g aria-hidden="true"[^>]* font-size="(\d+)"[^>]*>`)
+	lit := regexp.MustCompile(`<rect x="\d+" y="\d+" width="(\d+)"[^>]*/><text [^>]*?(?: font-size="(\d+)")?>(\d+)<`)
+	low := regexp.MustCompile(`<text x="[^"]*" y="([^"]*)"`)
+	for _, size := range []int{2, 9, 13, 19, 25} {
+		last := rules.Point{X: 1, Y: int8(size - 1)}
+		svg := svgOf(t, Scene{Board: strings.Fields(strings.Repeat(strings.Repeat(".", size)+" ", size)), Last: &last}, Options{}, nil)
+		var high, em int
+		fmt.Sscanf(svg[strings.Index(svg, "viewBox"):], `viewBox="0 0 %d`, &high)
+		fmt.Sscan(label.FindStringSubmatch(svg)[1], &em)
+		for _, text := range low.FindAllStringSubmatch(svg, -1) {
+			for _, y := range strings.Fields(text[1]) {
+				var base int
+				if fmt.Sscan(y, &base); base+em/4 > high {
+					t.Fatalf("%d×%d: a label of %d reaches from %d over the edge at %d", size, size, em, base, high)
+				}
+			}
+		}
+		for _, found := range lit.FindAllStringSubmatch(svg, -1) {
+			wide, em := 0, em
+			fmt.Sscan(found[1], &wide)
+			fmt.Sscan(found[2], &em)
+			if 7*em*len(found[3]) > 10*wide { // a digit is 0.7 of its size wide
+				t.Errorf("%d×%d: %s in %d is wider than its ground of %d", size, size, found[3], em, wide)
+			}
+		}
+	}
+}
+
 // A full board with its points takes at most 20 kB.
 func TestSVGSize(t *testing.T) {
 	s := Of(full(t, "two-button", 19, 19, 3), Names{})
