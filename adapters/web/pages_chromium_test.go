@@ -103,6 +103,35 @@ func TestPagesAreAccessible(t *testing.T) {
 	}
 }
 
+// The board of 19×19 is as large as the screen lets it be: so many pixels a point, and it is
+// seen whole.
+func TestBoardFillsTheScreenInChromium(t *testing.T) {
+	tier.Change(t)
+	st := openStore(t, newFile(t))
+	r := newRoom(st)
+	b := withPages(st)
+	url, _ := listen(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+	who, _ := userOf("name:Wolfeschlegelsteinhausenbergerdorff")
+	req := request(who)
+	req.ID, req.Command, req.Args = id(1), "new", map[string]string{"rules": "two-button", "size": "19x19", "opponent": "me"}
+	if a, err := b.Ask(t.Context(), req); err != nil || !a.Public {
+		t.Fatal(a, err)
+	}
+	p := blankTab(t, chromium(t))
+	p.do(chromedp.Navigate(url + pathOf(t, st)))
+	for _, screen := range []struct {
+		wide, high int64
+		point      float64
+	}{{360, 640, 17}, {360, 560, 15}, {768, 1024, 35}, {1366, 625, 26}, {1920, 1080, 44}} {
+		p.do(chromedp.EmulateViewport(screen.wide, screen.high))
+		box := get[[]float64](p, `(() => { const x = (at) => document.querySelector(`+"`[data-point=${at}]`"+`).getBoundingClientRect().x, b = document.querySelector('.board').getBoundingClientRect()
+			return [(x('T1') - x('A1')) / 18, b.x, b.y, b.right, b.bottom, document.documentElement.scrollWidth] })()`)
+		if box[0] < screen.point || box[1] < 0 || box[2] < 0 || box[3] > float64(screen.wide) || box[4] > float64(screen.high) || box[5] > float64(screen.wide) {
+			t.Errorf("%d×%d: %.1f pixels a point, want %v; the board and the width of the page: %v", screen.wide, screen.high, box[0], screen.point, box[1:])
+		}
+	}
+}
+
 var axeFolder = sync.OnceValues(func() (string, error) {
 	folder := filepath.Join(os.TempDir(), fmt.Sprintf("halfpoint-axe-%d", os.Getuid()))
 	if err := os.MkdirAll(folder, 0o700); err != nil {
