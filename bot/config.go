@@ -326,7 +326,7 @@ func (s Settings) Mistake(err error) error {
 		return err
 	}
 	if _, given := s.from[key]; key == "hosts" && !given { // its only name is that of the address
-		key = "public_url"
+		return s.at("public_url", why)
 	}
 	return s.at(key, why)
 }
