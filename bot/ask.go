@@ -196,8 +196,9 @@ func when(r Request, now time.Time) time.Time {
 }
 
 // newID returns an id for the game that a request opens, the slug of its page, and a coin
-// for its nigiri. The id must be hard to guess, because anybody who knows it can fetch pictures of the game,
-// and short, because it is stored with every event: it has 80 bits.
+// for its nigiri. Id and slug must be hard to guess, because anybody who knows one can fetch
+// pictures of the game, and short, because the id is stored with every event and the slug is
+// shown: each has 80 bits, and neither follows from the other.
 //
 // All are derived from the request and a secret in the store, so that a request that is
 // repeated after an old copy of the database was restored opens the same game. A

@@ -153,7 +153,7 @@ func listHandlers() []handler {
 		}}},
 		{Command: Command{"sgf", study, "Get the game as an SGF file", []Option{gameOption, shareOption}}, question: record},
 		{Command: Command{"page", study, "Get the address of the game's page, to show it elsewhere", []Option{
-			gameOption, {Name: "agree", Summary: "Agree that a game from before the pages of its room gets one", Type: BoolOption}, shareOption,
+			gameOption, {Name: "agree", Summary: "Agree that an older game gets a page, too", Type: BoolOption}, shareOption,
 		}}, question: address, changes: "agree"},
 
 		{Command: Command{"resume", ending, "Go on playing after play has stopped", []Option{gameOption}}},
