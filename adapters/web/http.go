@@ -183,7 +183,7 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("GET /g/{slug}/{seq}", s.reading(1, s.gamePage))
 	mux.HandleFunc("GET /g/{slug}/follow", s.reading(streamReads, s.follow))
 	mux.HandleFunc("GET /g/{slug}/turn/{number}", s.reading(1, s.turn))
-	mux.HandleFunc("GET /g/{slug}/{seq}/{picture}", s.reading(1, s.gamePicture))
+	mux.HandleFunc("GET /g/{slug}/{seq}/{picture}", s.reading(drawReads, s.gamePicture))
 	mux.HandleFunc("GET /g/", s.reading(1, s.missing))
 	mux.HandleFunc("GET /r/{ruleset}", s.reading(1, s.rulesPage))
 	mux.HandleFunc("GET /r/", s.reading(1, s.missing))

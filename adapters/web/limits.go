@@ -43,14 +43,18 @@ const maxOpen = 20
 type limits struct {
 	requests quota
 	bytes    quota         // of what is sent to the room
-	reads    quota         // pictures, files, suggestions; a stream counts as streamReads of them
+	reads    quota         // pages, pictures, files, suggestions; some count as several
 	names    quota         // that nobody held before
 	games    quota         // that are opened
 	costly   quota         // in the units of costly
 	guesses  *intake.Limit // of the owner token, by address
 }
 
-const streamReads = 5
+// What counts as several reads.
+const (
+	streamReads = 5
+	drawReads   = 5 // a picture for visitors, which may take a tenth of a second to draw, and all others wait for it
+)
 
 // newLimits returns the limits where other platforms allow a person and a channel so many
 // requests a minute; 0: the default.

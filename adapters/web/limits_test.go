@@ -141,6 +141,27 @@ func TestPeopleDoNotNoticeLimits(t *testing.T) {
 	})
 }
 
+// Somebody who asks for all pictures of a game cannot keep others from its pages for long.
+func TestPicturesForVisitors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		url := open(t, newLimited(newLog(t)), library{view: players.view})
+		get := func(path, address string) int {
+			resp, _ := do(t, "GET", url+path, "", "X-Forwarded-For", address)
+			return resp.StatusCode
+		}
+		drawn := 0
+		for get("/g/abc/3/board.png", "192.0.2.1") == http.StatusOK && drawn < 1000 {
+			drawn++
+		}
+		if drawn < 50 || drawn > 100 {
+			t.Errorf("one client gets %d pictures at once", drawn)
+		}
+		if got := get("/g/abc", "192.0.2.2"); got != http.StatusOK {
+			t.Errorf("another one gets %d", got)
+		}
+	})
+}
+
 // New names, open games and costly questions have limits of their own, for all names of a
 // browser together. A refusal says how long to wait, to its author alone.
 func TestLimitsOfABrowser(t *testing.T) {
