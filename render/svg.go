@@ -34,8 +34,10 @@ import (
 func SVG(w io.Writer, s Scene, o Options) error { return SVGGrid(w, s, o, nil) }
 
 // SVGGrid writes what [SVG] writes as a WAI-ARIA grid of rows and cells, in which name
-// returns the accessible name of each point: "D4 black, last turn". Which cell has the
-// focus is up to the page. Where name is nil the board is an image.
+// returns the accessible name of each point, as the function of [PointNames] does. The
+// points have no data-point, which a page can add by row and column. It also decides which
+// cell has the focus, and whether the grid is read-only. Where name is nil the board is an
+// image.
 func SVGGrid(w io.Writer, s Scene, o Options, name func(rules.Point) string) error {
 	o, err := o.over(s.Look).complete()
 	if err == nil {
@@ -301,11 +303,11 @@ func (v *svg) points(lies map[rules.Point]string, groups map[string]int) {
 		v.print(`<g %stransform="translate(0 %d)">`, row, y)
 		for x := range v.columns {
 			p := rules.Point{X: int8(x), Y: int8(v.rows - 1 - y)}
-			cell := ""
+			is := `data-point="` + p.String()
 			if v.name != nil {
-				cell = ` role="gridcell" aria-label="` + escaped(v.name(p)) + `"`
+				is = `role="gridcell" aria-label="` + escaped(v.name(p))
 			}
-			v.print(`<use href="#{#}%d" x="%d" data-point="%s"%s/>`, groups[lies[p]], x, p, cell)
+			v.print(`<use href="#{#}%d" x="%d" %s"/>`, groups[lies[p]], x, is)
 		}
 		v.print(`</g>`)
 	}

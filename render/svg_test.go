@@ -147,6 +147,40 @@ func TestSVGMarks(t *testing.T) {
 	}
 }
 
+// Whoever hears a board hears on each point what it shows there.
+func TestPointNames(t *testing.T) {
+	at := func(name string) rules.Point { return point(t, name) }
+	last := at("A3")
+	s := Scene{
+		Board:     []string{"X..O.", ".....", "OX..X"},
+		Last:      &last,
+		Ghosts:    []Stone{{at("C2"), rules.White}, {at("A2"), rules.White}, {at("Z9"), rules.White}},
+		Dead:      []Stone{{at("D1"), rules.Black}, {at("C1"), rules.White}},
+		Territory: []Stone{{at("D1"), rules.White}, {at("E3"), rules.Black}},
+		Seki:      []rules.Point{at("D3")},
+		Ko:        []rules.Point{at("A2")},
+	}
+	heard := func(s Scene, names map[string]string) {
+		t.Helper()
+		name := PointNames(s)
+		for at, want := range names {
+			if got := name(point(t, at)); got != at+want {
+				t.Errorf("%s is %q, want %q", at, got, at+want)
+			}
+		}
+	}
+	heard(s, map[string]string{
+		"A3": ", black, last turn", "A1": ", white", "B2": ", empty", "C2": ", empty, white captured", "A2": ", empty, white captured, may not take here",
+		"D1": ", black, dead, White territory", "C1": ", white, dead", "E3": ", empty, Black territory", "D3": ", white, in seki",
+	})
+	s.Last, s.Newest = nil, &last
+	heard(s, map[string]string{"A3": ", black, last stone"})
+	words := English
+	words.Lies, words.Comma = [...]string{"空点", "黒", "白"}, "、"
+	s.Words = &words
+	heard(s, map[string]string{"A1": "、白", "B2": "、空点"})
+}
+
 // Two boards on a page share no id, and no prefix is markup.
 func TestSVGPrefix(t *testing.T) {
 	s := Scene{Board: []string{"X.O"}, Last: &rules.Point{}}
@@ -177,10 +211,11 @@ func TestSVGGrid(t *testing.T) {
 	s := Scene{Board: []string{"X..", "..."}, Told: hostile, Next: "White to play"}
 	name := func(p rules.Point) string { return p.String() + hostile }
 	cells := map[string]int{}
+	points := []string{"A2", "B2", "C2", "A1", "B1", "C1"}
 	for _, e := range parsed(t, svgOf(t, s, Options{}, name)) {
-		want := strings.ReplaceAll(e.attr["data-point"]+hostile, "\x00", "\uFFFD")
 		switch e.attr["role"] {
 		case "gridcell":
+			want := strings.ReplaceAll(points[cells["gridcell"]]+hostile, "\x00", "\uFFFD")
 			if e.attr["aria-label"] != want || e.parent.attr["role"] != "row" {
 				t.Errorf("%v in %v", e.attr, e.parent.attr)
 			}

@@ -95,6 +95,36 @@ func seated(name, color string) string {
 	return isolated(name) + " (" + color + ")"
 }
 
+// PointNames returns a function that names each point of a scene with all that the board
+// shows there, for [SVGGrid]: "D4, black, last turn".
+func PointNames(s Scene) func(rules.Point) string {
+	w := s.words()
+	lies, more := map[rules.Point]rules.Color{}, map[rules.Point]string{}
+	add := func(p rules.Point, words string) { more[p] += w.Comma + words }
+	for _, st := range s.Ghosts {
+		add(st.At, fmt.Sprintf(w.Captured, w.Lies[st.Color]))
+	}
+	for _, st := range s.Dead {
+		lies[st.At] = st.Color
+		add(st.At, w.Dead)
+	}
+	for _, st := range s.Territory {
+		add(st.At, fmt.Sprintf(w.Owned, w.color(st.Color)))
+	}
+	for _, p := range s.Seki {
+		add(p, w.Seki)
+	}
+	for _, p := range s.Ko {
+		add(p, w.Ko)
+	}
+	if s.Last != nil {
+		add(*s.Last, w.LastTurn)
+	} else if s.Newest != nil {
+		add(*s.Newest, w.Newest)
+	}
+	return func(p rules.Point) string { return p.String() + w.Comma + w.Lies[max(s.at(p), lies[p])] + more[p] }
+}
+
 // TextBoard returns the board in letters, under a legend and with its
 // coordinates, for where letters stand in columns. It is empty for a scene that
 // cannot be drawn.

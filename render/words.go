@@ -50,6 +50,17 @@ type Words struct {
 	DeadAre   string // added to the legend when there are dead stones
 	Stop      string // behind each sentence of Text: ". "
 
+	// Points are named to those who hear the board: "D4, black, last turn".
+	Lies     [rules.White + 1]string // what lies there: "empty", "black"
+	Comma    string                  // between the parts of a name: ", "
+	Captured string                  // of the colour by Lies: "%s captured" by the last turn
+	Dead     string                  // of a stone that lies there
+	Owned    string                  // colour: "%s territory"
+	Seki     string                  // of a stone
+	Ko       string                  // of a point that may not be taken on
+	LastTurn string
+	Newest   string // of the last stone, if it is not the last turn
+
 	// Told puts a turn into words and Sentence the text of a rule; nil
 	// leaves them in English.
 	Told     func(rules.Turn) string
@@ -83,6 +94,8 @@ var English = Words{
 	Step:   "Step %d of %d",
 	Legend: "X Black, O White", DeadAre: "x o dead",
 	Stop: ". ",
+	Lies: [...]string{"empty", "black", "white"}, Comma: ", ", Captured: "%s captured", Dead: "dead", Owned: "%s territory", Seki: "in seki",
+	Ko: "may not take here", LastTurn: "last turn", Newest: "last stone",
 }
 
 func (w *Words) color(c rules.Color) string {

@@ -44,6 +44,25 @@ func seal(t *testing.T, st *store.Store) {
 	}
 }
 
+// commands returns a function that carries out a command of a seat, which everybody sees.
+func commands(t *testing.T, b *bot.Bot) func(seat, text string) {
+	n := 0
+	return func(seat, text string) {
+		t.Helper()
+		n++
+		who, _ := userOf(seat)
+		req := request(who)
+		req.ID = id(n)
+		var err error
+		if req.Command, req.Args, err = bot.Parse(text); err != nil {
+			t.Fatal(err)
+		}
+		if a, err := b.Ask(t.Context(), req); err != nil || !a.Public {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+}
+
 // A page that follows a game hears of each change at once, and when it can no longer be
 // read. The same limits hold as for the pages of the room.
 func TestFollow(t *testing.T) {
@@ -180,21 +199,7 @@ func TestGameFollowedInChromium(t *testing.T) {
 	r := newRoom(st)
 	b := withPages(st)
 	url, _ := listen(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
-	n := 0
-	say := func(seat, text string) {
-		t.Helper()
-		n++
-		who, _ := userOf(seat)
-		req := request(who)
-		req.ID = id(n)
-		var err error
-		if req.Command, req.Args, err = bot.Parse(text); err != nil {
-			t.Fatal(err)
-		}
-		if a, err := b.Ask(t.Context(), req); err != nil || !a.Public {
-			t.Fatalf("%s: %v", text, err)
-		}
-	}
+	say := commands(t, b)
 	say("black", "/new aga 5x5")
 	say("black", "/place C3")
 	say("white", "/place B2")

@@ -170,7 +170,7 @@ func (s *server) handler() http.Handler {
 		introduce(w, r)
 		index(w, r)
 	})
-	for _, name := range []string{"/base.css", "/page.css", "/room.css", "/room.js", "/game.js", "/play.js", "/icon.svg"} {
+	for _, name := range []string{"/base.css", "/page.css", "/room.css", "/room.js", "/game.js", "/grid.js", "/play.js", "/icon.svg"} {
 		mux.HandleFunc("GET "+name, asset(name[1:]))
 	}
 	mux.HandleFunc("GET /board.css", served("board.css", []byte(render.SVGCSS())))
@@ -198,7 +198,7 @@ const policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-a
 
 // openPaths are what a browser asks for before the page can set its cookie, see direct.
 // All of them are the same for everybody.
-var openPaths = []string{"/", "/base.css", "/page.css", "/board.css", "/room.css", "/room.js", "/game.js", "/play.js", "/icon.svg", "/owner"}
+var openPaths = []string{"/", "/base.css", "/page.css", "/board.css", "/room.css", "/room.js", "/game.js", "/grid.js", "/play.js", "/icon.svg", "/owner"}
 
 // needsNoCookie reports whether anybody may read a path. The pages of games and rulesets set
 // no cookie.

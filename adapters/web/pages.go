@@ -337,7 +337,7 @@ type boardView struct {
 	Title   string        // of the ruleset, if there are two
 	Score   string        // likewise
 	SVG     template.HTML // the board; the page beside it says the rest
-	Alt     string        // in words
+	Last    string        // its point of the last turn, or else of the last stone: "D4"; empty: none
 	Picture string        // address of the picture of board and ledger, to keep
 }
 
@@ -375,11 +375,11 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 		Choices: s.choices(r.Context(), v),
 	}
 	scenes := []render.Scene{v.Scene}
-	page.Boards = []boardView{{SVG: s.svg(v.Scene, "b"), Alt: v.Scene.Text(), Picture: v.Path + "/board.png"}}
+	page.Boards = []boardView{{SVG: s.svg(v.Scene, "b"), Last: lastPoint(v.Scene), Picture: v.Path + "/board.png"}}
 	if counted(v) {
 		scenes = append(scenes, v.As.Scene)
 		page.Boards[0].Title, page.Boards[0].Score = v.Scene.Ruleset, v.Scene.Headline
-		page.Boards = append(page.Boards, boardView{v.As.Title, v.As.Scene.Headline, s.svg(v.As.Scene, "a"), v.As.Scene.Text(), v.Path + "/board.png" + query})
+		page.Boards = append(page.Boards, boardView{v.As.Title, v.As.Scene.Headline, s.svg(v.As.Scene, "a"), lastPoint(v.As.Scene), v.Path + "/board.png" + query})
 		page.Alone = link{r.URL.Path, t(wordOnly, v.Scene.Ruleset)}
 	}
 	for i := range page.Players {
@@ -393,10 +393,18 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 // svg returns the board of a scene for a page, whose ids begin with a prefix.
 func (s *server) svg(scene render.Scene, prefix string) template.HTML {
 	var out strings.Builder
-	if err := render.SVG(&out, scene, render.Options{Prefix: prefix}); err != nil {
+	if err := render.SVGGrid(&out, scene, render.Options{Prefix: prefix}, render.PointNames(scene)); err != nil {
 		s.log.Error("drawing a board failed", "error", err)
 	}
 	return template.HTML(out.String())
+}
+
+// lastPoint returns the point on which a board marks the last stone; empty: none.
+func lastPoint(scene render.Scene) string {
+	if at := cmp.Or(scene.Last, scene.Newest); at != nil {
+		return at.String()
+	}
+	return ""
 }
 
 // preview returns the preview of a game's page.

@@ -124,7 +124,7 @@ func TestPagesAnswer(t *testing.T) {
 		if !strings.HasPrefix(csp, "default-src 'self';") || !strings.Contains(csp, "form-action 'self'") || !strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") {
 			t.Errorf("%s: CSP: %s", path, csp)
 		}
-		if len(resp.Cookies()) > 0 || strings.Count(body, "<script") != strings.Count(body, `<script type="module" src="/`) || strings.Contains(body, " style=") || !strings.Contains(body, `<meta name="robots" content="noindex">`) {
+		if len(resp.Cookies()) > 0 || strings.Count(body, "<script") != strings.Count(body, `<script type="module" src="/`) || strings.Contains(body, " style=") || strings.Contains(body, "tabindex") || !strings.Contains(body, `<meta name="robots" content="noindex">`) {
 			t.Errorf("%s: cookies %v, and the page\n%s", path, resp.Cookies(), body)
 		}
 		if want == 404 && body != missing {

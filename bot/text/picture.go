@@ -48,7 +48,9 @@ func pictureFields(w *render.Words) map[string]*string {
 		"move": &w.Move, "takes": &w.Takes, "to.play": &w.ToPlay, "stopped": &w.Stopped, "over": &w.Over,
 		"if.agreed": &w.IfAgreed, "accepted": &w.Accepted, "forbidden": &w.Forbidden, "in.seki": &w.InSeki,
 		"may.draw": &w.MayDraw, "step": &w.Step, "legend": &w.Legend, "dead.are": &w.DeadAre,
-		"stop": &w.Stop,
+		"stop": &w.Stop, "point.empty": &w.Lies[rules.None], "point.black": &w.Lies[rules.Black], "point.white": &w.Lies[rules.White],
+		"point.comma": &w.Comma, "point.captured": &w.Captured, "point.dead": &w.Dead, "point.owned": &w.Owned, "point.seki": &w.Seki,
+		"point.ko": &w.Ko, "point.last": &w.LastTurn, "point.newest": &w.Newest,
 	}
 	for i := range w.Things {
 		fields["row."+rules.Thing(i).String()] = &w.Things[i]

@@ -2,6 +2,8 @@
 // server makes every page whole, so this fetches the page of another moment and takes
 // over what differs. Without this script the links of the page do the same.
 
+import { boards, equip } from "./grid.js";
+
 /** The address of the game, "/g/abc". */
 const game = document.body.dataset.game;
 
@@ -57,6 +59,7 @@ function take(page) {
   const old = document.querySelector("main");
   const main = document.adoptNode(page.querySelector("main"));
   const focused = old.contains(document.activeElement) && document.activeElement;
+  const grid = boards(old).indexOf(focused && focused.closest(".board"));
   const open = new Set([...old.querySelectorAll("details[open] summary")].map((s) => s.textContent));
   const scrolled = old.querySelector("nav ol")?.scrollTop ?? 0;
   const chosen = old.querySelector("#as")?.value;
@@ -72,7 +75,7 @@ function take(page) {
   if (list) list.scrollTop = scrolled;
   const choice = document.querySelector("#as");
   if (choice && [...choice.options].some((o) => o.value === chosen)) choice.value = chosen;
-  if (focused && !focused.isConnected) twin(focused)?.focus({ preventScroll: true });
+  if (focused && !focused.isConnected) (boards()[grid]?.querySelector("[tabindex]") ?? twin(focused))?.focus({ preventScroll: true });
   const line = (document.querySelector(".line") ?? document.querySelector("h1")).textContent;
   if (said.textContent !== line) said.textContent = line;
 }
@@ -111,8 +114,9 @@ function refill(element, kept, instead) {
 /** The addresses to which the slider leads. */
 let moments = [];
 
-/** Adds to a main element what needs the script: a slider through all turns. */
+/** Adds to a main element what needs the script: keys for its boards, and a slider through all turns. */
 function furnish(main) {
+  equip(main);
   const turns = [...main.querySelectorAll("nav li a")];
   const steps = main.querySelector(".steps");
   if (!steps || turns.length < 2) return;
@@ -129,7 +133,7 @@ function furnish(main) {
 const keys = { ArrowLeft: "[rel=prev]", ArrowRight: "[rel=next]", Home: ".steps [data-step='«']", End: ".steps [data-step='»']" };
 
 document.addEventListener("keydown", (e) => {
-  if (e.altKey || e.ctrlKey || e.metaKey || e.shiftKey || e.target.closest("input, select, textarea, summary")) return;
+  if (e.defaultPrevented || e.altKey || e.ctrlKey || e.metaKey || e.shiftKey || e.target.closest("input, select, textarea, summary")) return;
   const link = keys[e.key] && document.querySelector(keys[e.key]);
   if (link) {
     e.preventDefault();
