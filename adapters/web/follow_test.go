@@ -191,6 +191,21 @@ func TestRoomLeadsToPagesInChromium(t *testing.T) {
 	p.wait(`location.pathname === %q`, game+"/4")
 }
 
+// A trial says on its page, too, that it does not count.
+func TestTrialOnThePage(t *testing.T) {
+	st := openStore(t, store.Memory)
+	r := newRoom(st)
+	url, _ := inMemory(t, r, func(ctx context.Context) error { return withPages(st).Run(ctx, r) })
+	for i, line := range []string{"black /new aga 5x5", "black /place C3", "white /pass", "black /pass", "black /dispute", "white /place B2"} {
+		seat, text, _ := strings.Cut(line, " ")
+		post(t, url, submission{ID: id(i + 1), Seat: seat, Text: text})
+		_, body := do(t, "GET", url+pathOf(t, st), "")
+		if got := strings.Contains(body, `<p class="notice" role="note">Trial: does not count</p>`); got != (i >= 4) {
+			t.Errorf("after %s it says that it is a trial: %v", line, got)
+		}
+	}
+}
+
 // Somebody watches a game in a browser: the page follows it by itself, keys and a slider
 // step through it, and the address bar always has the address of what is shown.
 func TestGameFollowedInChromium(t *testing.T) {

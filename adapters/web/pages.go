@@ -314,6 +314,7 @@ type gameView struct {
 	Back, On          []step        // to moments before and after this one
 	List              template.HTML // links to all turns, a lot of them
 	Book, Alone       link          // the rules; the page without the other ruleset
+	Trial             string // that these turns only try out what is dead; empty: they do not
 	Notes             []string
 	Players           []player
 	Boards            []boardView
@@ -381,6 +382,9 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 		page.Boards[0].Title, page.Boards[0].Score = v.Scene.Ruleset, v.Scene.Headline
 		page.Boards = append(page.Boards, boardView{v.As.Title, v.As.Scene.Headline, s.svg(v.As.Scene, "a"), lastPoint(v.As.Scene), v.Path + "/board.png" + query})
 		page.Alone = link{r.URL.Path, t(wordOnly, v.Scene.Ruleset)}
+	}
+	if w := v.Scene.Words; v.Scene.Headline == w.Trial {
+		page.Trial = w.Trial + ": " + w.TrialIs
 	}
 	for i := range page.Players {
 		page.Players[i].Clock = v.Clocks[i]
