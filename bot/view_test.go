@@ -308,3 +308,13 @@ func TestViewClocks(t *testing.T) {
 		t.Errorf("after the end: %q", v.Clocks)
 	}
 }
+
+// Two players whose names look the same are told apart on the page as on the board in the room.
+func TestViewTellsNamesApart(t *testing.T) {
+	k, m := paged(t, match.LinkPages, "ada> /new two-button 5x5", "ad\u0430> /join") // in Cyrillic
+	_, posts := k.say(t, "ada", "/place C3")
+	v := k.view(t, bot.Viewing{Slug: m.Page})
+	if s := posts[0].Scene; v.Scene.Black.Name != s.Black.Name || v.Scene.White.Name != s.White.Name || s.Black.Name == s.White.Name {
+		t.Errorf("the page has %q and %q, the board %q and %q", v.Scene.Black.Name, v.Scene.White.Name, s.Black.Name, s.White.Name)
+	}
+}

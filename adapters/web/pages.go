@@ -189,7 +189,9 @@ func (s *server) gamePage(w http.ResponseWriter, r *http.Request) {
 		}
 		if err == nil {
 			view := s.gameView(r, v)
-			view.Play = s.play(r, v, who)
+			if !view.Compared { // there are two boards
+				view.Play = s.play(r, v, who)
+			}
 			page = s.page("game.html", view)
 		}
 		return err
