@@ -13,7 +13,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
-	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -135,7 +134,6 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	who = rooms.TellApart(who)
 	out.Scene = b.draw(ctx, shown, p, l, who, here.Look(match.Preferences{}))
 	if v.Slug == "" {
 		return out, nil
