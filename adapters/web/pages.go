@@ -316,7 +316,7 @@ type gameView struct {
 	Back, On          []step        // to moments before and after this one
 	List              template.HTML // links to all turns, a lot of them
 	Book, Alone       link          // the rules; the page without the other ruleset
-	Trial             string // that these turns only try out what is dead; empty: they do not
+	Trial             string        // that these turns only try out what is dead; empty: they do not
 	Notes             []string
 	Players           []player
 	Boards            []boardView
