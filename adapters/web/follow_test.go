@@ -207,7 +207,7 @@ func TestTrialOnThePage(t *testing.T) {
 }
 
 // Somebody watches a game in a browser: the page follows it by itself, keys and a slider
-// step through it, and the address bar always has the address of what is shown.
+// step through it, and the address bar always names the moment on the page.
 func TestGameFollowedInChromium(t *testing.T) {
 	tier.Change(t)
 	st := openStore(t, newFile(t))

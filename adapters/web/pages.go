@@ -536,7 +536,8 @@ func cellOf(c render.Cell) (out cell) {
 	return out
 }
 
-// pageReader asks for those who read pages, of whom nothing is known or stored.
+// pageReader is the user of requests for readers of pages. It has no id, so the bot stores
+// nothing about it.
 var pageReader = outbox.User{Platform: platform}
 
 // choices returns the rulesets by which a page can count.

@@ -310,7 +310,7 @@ func TestPagesFromElsewhere(t *testing.T) {
 func TestPageSteps(t *testing.T) {
 	url := open(t, newRoom(newLog(t)), library{view: players.view})
 	for path, want := range map[string]string{
-		"/g/abc":          "1 3 - -", // after 3 comes what is shown
+		"/g/abc":          "1 3 - -", // event 6 shows turn 3, so there is nothing after it
 		"/g/abc/1":        "- - 2 now",
 		"/g/abc/2":        "1 1 3 now",
 		"/g/abc/3":        "1 2 6 now",

@@ -170,7 +170,7 @@ func (p Place) Look(own match.Preferences) render.Options {
 
 // A Visit is somebody asking for something in a room.
 type Visit struct {
-	Who     outbox.User // without an ID: nobody in particular, of whom nothing is stored
+	Who     outbox.User // without an ID: an unknown reader; nothing is stored about them
 	Where   match.Room
 	Server  string // to which the room belongs; empty: none, or the bot is not in it
 	Lang    string // BCP 47 tag of the language that the platform names for the room
