@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"mime"
 	"net"
@@ -165,12 +166,12 @@ func roomURL(a netip.AddrPort) string {
 
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
-	index := asset("index.html")
+	index := served("index.html", preloading(page, "index.html"))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		introduce(w, r)
 		index(w, r)
 	})
-	for _, name := range []string{"/base.css", "/page.css", "/room.css", "/room.js", "/game.js", "/grid.js", "/play.js", "/icon.svg"} {
+	for _, name := range assets {
 		mux.HandleFunc("GET "+name, asset(name[1:]))
 	}
 	mux.HandleFunc("GET /board.css", served("board.css", []byte(render.SVGCSS())))
@@ -196,9 +197,42 @@ func (s *server) handler() http.Handler {
 // policy is the Content-Security-Policy of every page.
 const policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 
+// assets are the paths of the files that pages load: scripts, styles and the icon.
+var assets = findAssets(page)
+
+func findAssets(files embed.FS) (paths []string) {
+	err := fs.WalkDir(files, "page", func(name string, _ fs.DirEntry, err error) error {
+		if ext := path.Ext(name); ext == ".js" || ext == ".css" || ext == ".svg" {
+			paths = append(paths, strings.TrimPrefix(name, "page"))
+		}
+		return err
+	})
+	if err != nil {
+		panic(err)
+	}
+	return paths
+}
+
+// preloading returns a page with links to the modules of the room, so that a browser fetches
+// them all at once and not each when it has read the one that imports it.
+func preloading(files embed.FS, name string) []byte {
+	data, err := files.ReadFile("page/" + name)
+	if err != nil {
+		panic(err)
+	}
+	const script = `<script type="module"`
+	var links strings.Builder
+	for _, path := range assets {
+		if strings.HasPrefix(path, "/room/") && strings.HasSuffix(path, ".js") {
+			links.WriteString(`<link rel="modulepreload" href="` + path + "\">\n")
+		}
+	}
+	return []byte(strings.Replace(string(data), script, links.String()+script, 1))
+}
+
 // openPaths are what a browser asks for before the page can set its cookie, see direct.
 // All of them are the same for everybody.
-var openPaths = []string{"/", "/base.css", "/page.css", "/board.css", "/room.css", "/room.js", "/game.js", "/grid.js", "/play.js", "/icon.svg", "/owner"}
+var openPaths = append([]string{"/", "/board.css", "/owner"}, assets...)
 
 // needsNoCookie reports whether anybody may read a path. The pages of games and rulesets set
 // no cookie.

@@ -910,9 +910,15 @@ func TestPageWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	js, err := page.ReadFile("page/room.js")
-	if err != nil {
-		t.Fatal(err)
+	var js []byte
+	for _, name := range assets {
+		if strings.HasPrefix(name, "/room/") {
+			data, err := page.ReadFile("page" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			js = append(js, data...)
+		}
 	}
 	said := map[string]bool{"dead": true, "alive": true} // by t(as)
 	element := regexp.MustCompile(`<\w+([^>]*\bdata-t\b[^>]*)>([^<]*)`)

@@ -1,6 +1,6 @@
 package web
 
-// pageWords is what the page says: in room.js and index.html in English, elsewhere in the
+// pageWords is what the page says: in room/*.js and index.html in English, elsewhere in the
 // words of a language.
 var pageWords = []string{
 	"Skip to the message box",

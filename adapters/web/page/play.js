@@ -1,6 +1,8 @@
 // Lets somebody who plays in the game of a page make turns on it. The server says in #play
 // what they may do; a turn appears at once, and is taken back if it is refused.
 
+import { uuid } from "./ask.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const play = () => document.querySelector("#play");
 
@@ -39,14 +41,6 @@ function answer(text, controls = []) {
     b.dataset.args = JSON.stringify(c.args ?? {});
     place.append(" ", b);
   }
-}
-
-function uuid() {
-  const b = crypto.getRandomValues(new Uint8Array(16));
-  b[6] = (b[6] & 0x0f) | 0x40;
-  b[8] = (b[8] & 0x3f) | 0x80;
-  const hex = [...b].map((n) => n.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
 const seconds = (n) => new Promise((done) => setTimeout(done, n * 1000));
