@@ -87,20 +87,21 @@ type Adapter struct {
 	log  *slog.Logger
 	rest client
 
-	rooms        *cache[room]      // by channel
-	roles        *cache[string]    // by server: the role that Discord has made for the bot
-	threads      *cache[bool]      // by message: whether there is a thread under it
-	dms          *cache[string]    // channel of direct messages, by person
-	dmsClosed    *cache[time.Time] // by person: when Discord refused a direct message
-	hints        *cache[struct{}]  // hints that were given
-	warned       *cache[time.Time] // until when a person gets no second warning of writing too much, or of an error
-	cleared      *cache[struct{}]  // messages that have no controls any more
-	keys         *cache[key]       // by message: the interaction by which it can be changed
-	parents      *cache[string]    // by thread: its channel
-	personLimit  *intake.Limit     // requests of each person
-	channelLimit *intake.Limit     // requests in each channel
-	barred       *cache[refusal]   // what was refused, see refused.go
-	slow         *cache[time.Time] // by channel: until when pictures follow their words
+	rooms        *cache[room]       // by channel
+	roles        *cache[string]     // by server: the role that Discord has made for the bot
+	threads      *cache[bool]       // by message: whether there is a thread under it
+	dms          *cache[string]     // channel of direct messages, by person
+	dmsClosed    *cache[time.Time]  // by person: when Discord refused a direct message
+	hints        *cache[struct{}]   // hints that were given
+	warned       *cache[time.Time]  // until when a person gets no second warning of writing too much, or of an error
+	cleared      *cache[struct{}]   // messages that have no controls any more
+	keys         *cache[key]        // by message: the interaction by which it can be changed
+	parents      *cache[string]     // by thread: its channel
+	personLimit  *intake.Limit      // requests of each person
+	channelLimit *intake.Limit      // requests in each channel
+	barred       *cache[refusal]    // what was refused, see refused.go
+	slow         *cache[time.Time]  // by channel: until when pictures follow their words
+	members      *cache[membership] // by person and room
 
 	// Run sets these before anything comes. Deliver, which may be called before it, uses none.
 	service  bot.Service
@@ -153,6 +154,7 @@ func New(cfg Config) (*Adapter, error) {
 		personLimit:  intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
 		channelLimit: intake.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
 		reporting:    make(chan struct{}, 1), following: make(chan struct{}, followMost), seen: newCache[struct{}](seenMost), barred: newCache[refusal](remembered), slow: newCache[time.Time](remembered),
+		members: newCache[membership](remembered),
 	}
 	a.rest = client{api, a}
 	return a, nil

@@ -63,6 +63,7 @@
 //	message.go   texts, pictures and their limits
 //	controls.go  buttons, forms and menus
 //	forget.go    the servers that the bot is in
+//	member.go    who may write in a channel
 //	errors.go    errors of Discord as the outbox knows them
 //	outage.go    outages of Discord
 //	record.go    records and diagrams in files, and the form for them

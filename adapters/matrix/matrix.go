@@ -124,13 +124,14 @@ type Adapter struct {
 	fresh       sync.Map      // by id: rooms that the bot has made, see [fresh]
 	invites     inviteLimiter // how often the bot joins
 
-	account *outbox.Account
-	sending turns                   // of sending a board, or a picture after its words, by line
-	newest  *lru.Cache[string, int] // by line: the event of the newest board that was sent
-	uploads uploads
-	files   *lru.Cache[string, content] // files that are to follow the words of answers, by their keys
-	closed  *lru.Cache[door, closed]    // what rooms have refused
-	empty   atomic.Bool                 // the bot may be alone in a room
+	account     *outbox.Account
+	sending     turns                   // of sending a board, or a picture after its words, by line
+	newest      *lru.Cache[string, int] // by line: the event of the newest board that was sent
+	uploads     uploads
+	files       *lru.Cache[string, content] // files that are to follow the words of answers, by their keys
+	closed      *lru.Cache[door, closed]    // what rooms have refused
+	memberships *lru.Cache[member, membership]
+	empty       atomic.Bool // the bot may be alone in a room
 }
 
 var _ bot.Adapter = (*Adapter)(nil)
@@ -156,7 +157,8 @@ func New(cfg Config) (*Adapter, error) {
 		personLimit: intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1),
 		account:     outbox.NewAccount(cfg.Rate, cfg.Burst),
 		uploads:     uploads{known: lru.New[string, message.Picture](uploadsKnown), lines: map[string]*upload{}},
-		newest:      lru.New[string, int](boardsKnown), files: lru.New[string, content](filesKept), closed: lru.New[door, closed](refusedKept)}
+		newest:      lru.New[string, int](boardsKnown), files: lru.New[string, content](filesKept), closed: lru.New[door, closed](refusedKept),
+		memberships: lru.New[member, membership](membersKept)}
 	if cfg.Room > 0 {
 		a.roomLimit = intake.PerMinute(cfg.Room, roomAtOnce, 1)
 	}

@@ -73,12 +73,34 @@ func (c *Channel) threads() (list []*Channel) {
 }
 
 // OverwriteBot sets what the bot may and may not do here.
-func (c *Channel) OverwriteBot(allow, deny Permission) {
+func (c *Channel) OverwriteBot(allow, deny Permission) { c.Overwrite(c.s.Bot(), allow, deny) }
+
+// Overwrite sets what somebody may and may not do here, whatever their roles permit.
+func (c *Channel) Overwrite(p *Person, allow, deny Permission) {
 	c.s.locked(func() {
-		c.c.allowed, c.c.denied = allow, deny
+		if c.c.over == nil {
+			c.c.over = map[*user]overwrite{}
+		}
+		c.c.over[p.user] = overwrite{allow, deny}
+		if allow|deny == 0 {
+			delete(c.c.over, p.user)
+		}
 		c.s.dispatchChannel("CHANNEL_UPDATE", c.c)
 	})
 }
+
+// Private starts a private thread here, of one of the members of the guild and the bot.
+func (c *Channel) Private(p *Person, name string) *Channel {
+	var thread *Channel
+	c.s.locked(func() {
+		thread = &Channel{c.s, c.s.newThread(c.c, c.s.newID(), object{"name": name, "type": typeSecret}, p.user)}
+	})
+	return thread
+}
+
+// Add adds somebody to a private thread, and Remove takes them out.
+func (c *Channel) Add(p *Person)    { c.s.locked(func() { c.c.joined[p.user] = true }) }
+func (c *Channel) Remove(p *Person) { c.s.locked(func() { delete(c.c.joined, p.user) }) }
 
 // Archive hides a thread, as time does.
 func (c *Channel) Archive() { c.change(true, c.c.locked) }

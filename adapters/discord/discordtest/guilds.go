@@ -3,6 +3,7 @@ package discordtest
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // A Guild is a server.
@@ -117,6 +118,11 @@ func (g *Guild) RoleOf(p *Person) string {
 	defer g.s.mu.Unlock()
 	roles := g.g.members[p.user.id].roles
 	return roles[len(roles)-1].id
+}
+
+// Silence lets a member only read, until a time.
+func (g *Guild) Silence(p *Person, until time.Time) {
+	g.s.locked(func() { g.g.members[p.user.id].silenced = until })
 }
 
 // Leave lets somebody leave the guild.

@@ -28,16 +28,17 @@ var handlers map[string]handler
 
 func init() {
 	handlers = map[string]handler{
-		"GET /gateway":                             {0, getGateway},
-		"GET /gateway/bot":                         {0, getGatewayBot},
-		"GET /users/@me":                           {0, getMe},
-		"GET /users/@me/guilds":                    {0, getMyGuilds},
-		"POST /users/@me/channels":                 {0, createDM},
-		"GET /applications/@me":                    {0, getApplication},
-		"GET /guilds/{guild_id}":                   {0, getGuild},
-		"GET /guilds/{guild_id}/members/{user_id}": {0, getMember},
-		"GET /channels/{channel_id}":               {0, getChannel},
-		routeChannel:                               {0, editThread},
+		"GET /gateway":                                        {0, getGateway},
+		"GET /gateway/bot":                                    {0, getGatewayBot},
+		"GET /users/@me":                                      {0, getMe},
+		"GET /users/@me/guilds":                               {0, getMyGuilds},
+		"POST /users/@me/channels":                            {0, createDM},
+		"GET /applications/@me":                               {0, getApplication},
+		"GET /guilds/{guild_id}":                              {0, getGuild},
+		"GET /guilds/{guild_id}/members/{user_id}":            {0, getMember},
+		"GET /channels/{channel_id}":                          {0, getChannel},
+		routeChannel:                                          {0, editThread},
+		"GET /channels/{channel_id}/thread-members/{user_id}": {0, getThreadMember},
 
 		"GET /channels/{channel_id}/messages":                 {0, listMessages},
 		"POST /channels/{channel_id}/messages":                {0, createMessage},
@@ -234,6 +235,13 @@ func getMember(s *Server, r *request) (any, error) {
 
 func getChannel(s *Server, r *request) (any, error) { return r.channel.json(s), nil }
 
+func getThreadMember(s *Server, r *request) (any, error) {
+	if u := s.users[r.Params["user_id"]]; r.channel.joined[u] {
+		return object{"id": r.channel.id, "user_id": u.id, "join_timestamp": stamp(r.channel.created), "flags": 0}, nil
+	}
+	return nil, errMember
+}
+
 func startThreadFrom(s *Server, r *request) (any, error) {
 	c, m := r.channel, r.message
 	if c.kind != typeText {
@@ -254,6 +262,9 @@ func (s *Server) newThread(parent *channel, id string, body object, by *user) *c
 	}
 	if n := number(body["auto_archive_duration"]); n > 0 {
 		c.archiveIn = n
+	}
+	if number(body["type"]) == typeSecret {
+		c.kind, c.joined = typeSecret, map[*user]bool{by: true, s.bot: true}
 	}
 	s.channels[c.id] = c
 	parent.guild.channels = append(parent.guild.channels, c)

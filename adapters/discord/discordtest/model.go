@@ -17,9 +17,10 @@ type user struct {
 }
 
 type member struct {
-	user   *user
-	roles  []*role
-	joined time.Time
+	user     *user
+	roles    []*role
+	joined   time.Time
+	silenced time.Time // until when they may only read; zero: they may write
 }
 
 type role struct {
@@ -45,21 +46,23 @@ const (
 	typeText   = 0
 	typeDM     = 1
 	typeThread = 11 // public
+	typeSecret = 12 // a private thread
 	typeForum  = 15
 )
 
 type channel struct {
-	id, name        string
-	kind            int
-	guild           *guild     // nil in direct messages
-	recipient       *user      // of direct messages
-	allowed, denied Permission // of the bot, here
-	messages        []*message
-	created         time.Time
-	deleted         bool
+	id, name  string
+	kind      int
+	guild     *guild // nil in direct messages
+	recipient *user  // of direct messages
+	over      map[*user]overwrite
+	messages  []*message
+	created   time.Time
+	deleted   bool
 
 	// Threads.
 	parent    *channel
+	joined    map[*user]bool
 	owner     *user
 	archived  bool
 	locked    bool
@@ -69,6 +72,9 @@ type channel struct {
 	changed   time.Time // of archived
 	sent      int
 }
+
+// An overwrite changes what a member may do in a channel.
+type overwrite struct{ allowed, denied Permission }
 
 type attachment struct {
 	id, name, description, kind string
@@ -142,7 +148,7 @@ func (m *member) json(withUser bool) object {
 		roles = append(roles, r.id)
 	}
 	o := object{
-		"avatar": nil, "banner": nil, "communication_disabled_until": nil, "flags": 0,
+		"avatar": nil, "banner": nil, "communication_disabled_until": stampOrNil(m.silenced), "flags": 0,
 		"joined_at": stamp(m.joined), "nick": nil, "pending": false, "premium_since": nil,
 		"roles": roles, "mute": false, "deaf": false,
 	}
@@ -205,7 +211,7 @@ func (s *Server) gatewayJSON(g *guild) object {
 	return o
 }
 
-func (c *channel) isThread() bool { return c.kind == typeThread }
+func (c *channel) isThread() bool { return c.kind == typeThread || c.kind == typeSecret }
 
 func (c *channel) json(s *Server) object {
 	o := object{"id": c.id, "type": c.kind, "last_message_id": nil, "flags": 0}
@@ -235,8 +241,8 @@ func (c *channel) json(s *Server) object {
 		}
 	default:
 		over := []object{}
-		if c.allowed|c.denied != 0 {
-			over = append(over, object{"id": s.bot.id, "type": 1, "allow": c.allowed.String(), "deny": c.denied.String()})
+		for u, o := range c.over {
+			over = append(over, object{"id": u.id, "type": 1, "allow": o.allowed.String(), "deny": o.denied.String()})
 		}
 		maps.Copy(o, object{
 			"guild_id": c.guild.id, "name": c.name, "parent_id": nil, "position": slices.Index(c.guild.channels, c), "nsfw": false,
@@ -333,6 +339,13 @@ func orNil(s string) any {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000+00:00") }
+
+func stampOrNil(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return stamp(t)
+}
 
 // keep adds a message to its channel. The files of those that fall out are gone.
 func (s *Server) keep(m *message) {

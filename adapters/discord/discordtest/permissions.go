@@ -55,13 +55,11 @@ func (c *channel) permissions(u *user) Permission {
 	if g.owner == u || p.Has(Administrator) {
 		return allPermissions
 	}
-	if u.bot {
-		at := c
-		if c.parent != nil {
-			at = c.parent
-		}
-		p = p&^at.denied | at.allowed
+	at := c
+	if c.parent != nil {
+		at = c.parent
 	}
+	p = p&^at.over[u].denied | at.over[u].allowed
 	if !p.Has(ViewChannel) {
 		return 0
 	}

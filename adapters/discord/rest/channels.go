@@ -76,6 +76,13 @@ func (c *Client) Channel(ctx context.Context, channel string) (*discordgo.Channe
 	return ask[discordgo.Channel](ctx, c, get("read a channel", "/channels", channel, "/channels/"+url.PathEscape(channel)))
 }
 
+// ThreadMember reads that a user has joined a thread. The error of somebody who has not is
+// [Gone].
+func (c *Client) ThreadMember(ctx context.Context, thread, user string) error {
+	return c.do(ctx, get("read a member of a thread", "/channels/thread-members", thread,
+		"/channels/"+url.PathEscape(thread)+"/thread-members/"+url.PathEscape(user)))
+}
+
 // A NewThread is a thread to be.
 type NewThread struct {
 	Name        string `json:"name"`                            // 100 characters
