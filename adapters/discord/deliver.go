@@ -23,10 +23,11 @@ import (
 // Deliver shows a post that nobody who asked shows, or changes a message; see
 // [bot.Adapter]. The receipt is "channel/message".
 func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+	direct := p.Private && p.Kind != match.Answer // which names people, and needs no room
 	switch {
-	case p.Where.Platform != Name, p.Where.Channel == "" && changes[p.Kind] == nil:
+	case p.Where.Platform != Name, p.Where.Channel == "" && changes[p.Kind] == nil && !direct:
 		return "", nil, outbox.ErrGone
-	case p.Private && p.Kind != match.Answer && changes[p.Kind] == nil:
+	case direct && changes[p.Kind] == nil:
 		sent, err := a.direct(ctx, p)
 		return sent, nil, err
 	}
@@ -608,8 +609,9 @@ func snowflake(t time.Time) string {
 // messages: they may have opened them.
 const closedFor = 24 * time.Hour
 
-// direct shows a post to each person alone. Who takes no direct messages is
-// called in the channel, without what the post says, once for each turn.
+// direct shows a post to each person alone. A person who takes no direct messages is
+// mentioned in the channel if the post is about a game, without what it says, once for each
+// turn. Otherwise nobody else learns of the post, and it is dropped.
 func (a *Adapter) direct(ctx context.Context, p outbox.Post) (outbox.Receipt, error) {
 	var first outbox.Receipt
 	for _, who := range p.Notify {
@@ -664,15 +666,19 @@ func (a *Adapter) closedTo(ctx context.Context, p outbox.Post, who outbox.User, 
 	if !rest.Forbidden(err) && !rest.Gone(err) && !slices.Contains([]int{discordgo.ErrCodeCannotSendMessagesToThisUser, rest.CodeCannotDMShared, discordgo.ErrCodeOpeningDirectMessagesTooFast}, rest.Code(err)) {
 		return "", outboxError(err, "")
 	}
-	a.log.Warn("direct message refused, will mention the user in the channel", "error", err)
+	a.log.Warn("direct message refused", "post", p.ID, "error", err)
 	if rest.Code(err) != discordgo.ErrCodeOpeningDirectMessagesTooFast { // which says nothing of them
 		a.dmsClosed.Add(who.ID, time.Now())
 	}
 	return a.call(ctx, p, who)
 }
 
-// call calls somebody in the channel to whom a post cannot be shown alone.
+// call mentions somebody in the channel to whom a post about a game cannot be shown alone.
 func (a *Adapter) call(ctx context.Context, p outbox.Post, who outbox.User) (outbox.Receipt, error) {
+	if p.Number == 0 {
+		a.log.Warn("private message dropped: the user takes no direct messages", "post", p.ID, "user", who.ID)
+		return "", nil
+	}
 	at := p.Where.Channel
 	if p.Where.Thread != "" {
 		at = p.Where.Thread

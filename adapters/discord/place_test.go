@@ -404,6 +404,34 @@ func TestDirectAgain(t *testing.T) {
 	})
 }
 
+// What is about no game is for one person alone: nobody else learns of it, also if they take
+// no direct messages.
+func TestDirectAboutNoGame(t *testing.T) {
+	inTable(t, func(t *testing.T, c *table) {
+		post := func(id string) outbox.Post {
+			return outbox.Post{ID: id, Where: match.Room{Platform: Name}, Kind: match.Notice, Text: "Firefox is now you.", Private: true,
+				Notify: []outbox.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}, Controls: []match.Control{{Label: "End it", Command: "link", Args: map[string]string{"end": "1"}}}}
+		}
+		if sent, err := c.deliver(post("n1")); err != nil || sent == "" {
+			t.Errorf("%q, %v", sent, err)
+		}
+		told := c.bob.DM().Last()
+		if told.Content != "Firefox is now you." || len(told.Controls) != 1 || told.Controls[0].Label != "End it" {
+			t.Errorf("told %q with %+v", told.Content, told.Controls)
+		}
+		c.bob.CloseDMs()
+		said := len(c.room.Messages())
+		for _, id := range []string{"n2", "n3"} { // the second without asking Discord
+			if sent, err := c.deliver(post(id)); err != nil || sent != "" {
+				t.Errorf("without direct messages: %q, %v", sent, err)
+			}
+		}
+		if len(c.room.Messages()) != said || strings.Count(c.log.String(), "private message dropped") != 2 {
+			t.Errorf("the channel has %d messages instead of %d", len(c.room.Messages()), said)
+		}
+	})
+}
+
 // What cannot be written to is said to be so, with what would help.
 func TestErrors(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {

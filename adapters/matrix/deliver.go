@@ -29,7 +29,8 @@ import (
 
 // Deliver shows a post; see [bot.Adapter].
 func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
-	if p.Where.Platform != Name || p.Where.Channel == "" {
+	direct := p.Private && p.Kind != match.Answer // which names people, and needs no room
+	if p.Where.Platform != Name || p.Where.Channel == "" && !direct {
 		return "", nil, outbox.ErrGone
 	}
 	dev := a.device()
@@ -46,7 +47,7 @@ func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, [
 	if p.Kind == match.Answer {
 		return a.answer(ctx, dev, p)
 	}
-	if p.Private {
+	if direct {
 		return a.direct(ctx, dev, p)
 	}
 	at := a.current(id.RoomID(p.Where.Channel))

@@ -4,6 +4,7 @@ package matrix
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
@@ -106,6 +108,43 @@ func TestWhatIsKeptIsForOneAlone(t *testing.T) {
 		if at := c.with(anna); len(at) != len(again) {
 			t.Errorf("rooms of hers alone: %v, before %v", at, again)
 		}
+	})
+}
+
+// A secret answer, and a private post about no game, reach one person in a direct room, and
+// nobody else.
+func TestSecretsGoToOneAlone(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")[0]
+		e := anna.asks("", "!help")
+		reply, err := json.Marshal(route{Room: anna.at, Reply: e, Key: "answer of " + e.String()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		user := outbox.User{Platform: Name, ID: anna.ID.String(), Name: "Anna"}
+		for _, p := range []outbox.Post{
+			{ID: "answer", Where: match.Room{Platform: Name, Channel: anna.at.String()}, Kind: match.Answer, Private: true, Secret: true, Asker: user, Text: "the secret", Reply: string(reply)},
+			{ID: "notice", Where: match.Room{Platform: Name}, Kind: match.Notice, Private: true, Notify: []outbox.User{user}, Text: "Firefox is now you."},
+		} {
+			p.Attempt = 1
+			if sent, _, err := c.a.Deliver(t.Context(), p); err != nil || sent == "" {
+				t.Fatalf("%s: %q, %v", p.ID, sent, err)
+			}
+		}
+		anna.reads(wordDirectly)
+		caughtUp(anna.Player, anna.at)
+		if seen := anna.Sees(anna.at); strings.Contains(seen, "secret") || strings.Contains(seen, "Firefox") {
+			t.Errorf("the room reads\n%s", seen)
+		}
+		with := c.with(anna)
+		if len(with) != 1 {
+			t.Fatalf("rooms of hers alone: %v", with)
+		}
+		anna.AwaitInvite(with[0])
+		anna.Joins(with[0])
+		anna.Await(with[0], "both, encrypted", func(v matrixtest.View) bool { return len(v.From(c.user.ID)) == 2 })
 	})
 }
 

@@ -44,8 +44,8 @@ func (a *Adapter) route(r *row, e *event.Event, root id.EventID) string {
 	return string(data)
 }
 
-// answer shows the answer to an event where that was sent. A personal file goes to the person
-// directly, and a message in the room says so.
+// answer shows the answer to an event where that was sent. A personal file or a secret goes to
+// the person directly, and a message in the room says so.
 func (a *Adapter) answer(ctx context.Context, dev *device.Device, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	var to route
 	if err := json.Unmarshal([]byte(p.Reply), &to); err != nil {
@@ -83,8 +83,8 @@ func (a *Adapter) answer(ctx context.Context, dev *device.Device, p outbox.Post)
 	return a.post(ctx, dev, to.Room, to.Root, to.Reply, p)
 }
 
-// personal reports whether an answer is for the eyes of one person alone: what is
+// personal reports whether an answer is for the eyes of one person alone: a secret, or what is
 // kept of them, which is JSON. Other files are of games, which all can see.
 func personal(p outbox.Post) bool {
-	return p.Private && p.File != nil && p.File.Type == "application/json"
+	return p.Private && (p.Secret || p.File != nil && p.File.Type == "application/json")
 }

@@ -34,6 +34,7 @@ type Post struct {
 	Instead  bool        // a notice with the state of the game instead of a board
 	Notify   []User
 	Private  bool      // only for the persons in Notify, or of an answer for Asker
+	Secret   bool      // of a private answer: nobody else may read it, also where everybody reads private answers
 	Asker    User      // of an answer: who asked; zero if they were forgotten
 	At       time.Time // of event Seq; zero if there is no game
 	Text     string
