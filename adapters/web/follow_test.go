@@ -244,13 +244,13 @@ func TestGameFollowedInChromium(t *testing.T) {
 	shows(game+"/6", "3. Black D4")
 	p.do(chromedp.NavigateBack())
 	shows(game, "4. White passes")
-	get[bool](p, `(() => { const s = document.querySelector('#turn'); s.value = 1; s.dispatchEvent(new Event('input')); return true })()`)
+	get[bool](p, `(() => { const s = document.querySelector('#moment'); s.value = 1; s.dispatchEvent(new Event('input')); return true })()`)
 	shows(game+"/4", "1. Black C3")
-	if get[string](p, `document.querySelector('#turn').value`) != "1" {
+	if get[string](p, `document.querySelector('#moment').value`) != "1" {
 		t.Error("the slider stands elsewhere")
 	}
 	drag := func(to float64, kind input.DispatchMouseEventType) {
-		box := get[[]float64](p, `(() => { const b = document.querySelector('#turn').getBoundingClientRect(); return [b.x, b.width, b.y + b.height / 2] })()`)
+		box := get[[]float64](p, `(() => { const b = document.querySelector('#moment').getBoundingClientRect(); return [b.x, b.width, b.y + b.height / 2] })()`)
 		e := input.DispatchMouseEventParams{Type: kind, X: box[0] + box[1]*to, Y: box[2], Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1}
 		if _, err := chromedp.Call(p.ctx, input.DispatchMouseEvent, e); err != nil {
 			t.Fatal(err)

@@ -35,7 +35,7 @@ func TestPagesInChromium(t *testing.T) {
 		at := func(path string) {
 			t.Helper()
 			action, compared := strings.CutSuffix(path, "?as=aga") // the page before has another form
-			p.do(chromedp.WaitVisible(chromedp.CSS(fmt.Sprintf("%s form[action='%s']", map[bool]string{true: ".compared", false: "body:not(.compared)"}[compared], action))))
+			p.do(chromedp.WaitVisible(chromedp.CSS(fmt.Sprintf("%s form[action='%s']", map[bool]string{true: "main.compared", false: "main:not(.compared)"}[compared], action))))
 			if got := get[string](p, `location.href`); got != url+path {
 				t.Errorf("the page is %s, want %s", got, path)
 			}
