@@ -196,7 +196,7 @@ func listHandlers() []handler {
 			{Name: "pages", Summary: "Whether games have a page: off, link for those who have its address, public for search engines too",
 				Choices: []Choice{{"Off", "off"}, {"For those who have the address", "link"}, {"Public", "public"}, noChoice}},
 			{Name: "language", Summary: "The language here, or with whose:mine for you alone, or default", Choices: languageChoices()},
-			{Name: "whose", Summary: "“mine” for the language, theme and layout that you alone see, “server” for all of its channels",
+			{Name: "whose", Summary: "“mine” for language, theme, layout and coordinates that you alone see, “server” for its channels",
 				Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}, {"Of the whole server", "server"}}},
 			{Name: "clock", Summary: "The clock of new games, or default", Rest: true, Suggest: true, Whole: true},
 		}}, prefer: rooms.Settings, noGame: true},

@@ -95,6 +95,7 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 		Language    string         `json:"language,omitempty"`
 		Theme       string         `json:"theme,omitempty"`
 		Layout      string         `json:"layout,omitempty"`
+		Coordinates string         `json:"coordinates,omitempty"`
 		Games       []game         `json:"games"`
 		Events      []event        `json:"events"`
 		Transcript  []line         `json:"transcript,omitempty"`
@@ -102,7 +103,7 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 	}{Platform: who.Platform, ID: who.ID, Name: who.Name, Person: by, Games: []game{}, Events: []event{},
 		Explanation: l.Say(say("privacy.known"))}
 	prefs := s.prefs
-	out.Remind, out.Zone, out.Language, out.Theme, out.Layout = prefs.Remind, prefs.Zone, prefs.Lang, prefs.Theme, prefs.Layout
+	out.Remind, out.Zone, out.Language, out.Theme, out.Layout, out.Coordinates = prefs.Remind, prefs.Zone, prefs.Lang, prefs.Theme, prefs.Layout, prefs.Coords
 	if prefs.Quiet != (clock.Hours{}) {
 		out.Quiet = prefs.Quiet.String()
 	}

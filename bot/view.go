@@ -27,29 +27,30 @@ type Viewing struct {
 	As   string       // name of another ruleset that counts the position; empty: none
 	Lang string       // BCP 47 tag of the reader's language; empty: that of the room
 
-	By    outbox.User // who looks, for Offers; zero: nobody in particular
+	By    outbox.User // who looks, for Offers and their settings; zero: nobody in particular
 	Watch bool        // for Changed: the View has only Match, Path, Public, Seq and that
 }
 
 // A View is a game at one moment.
 type View struct {
-	Match  match.Match  // its header, as it is now
-	Path   string       // of the page that shows the moment, "/g/abc/12"; empty: the game has no page
-	Public bool         // search engines may list the page, and previews name the players
-	Lang   string       // BCP 47 tag of all words in it
-	Seq    int          // of the moment; events are counted from 1
-	Number int          // turns up to the moment
-	Taken  bool         // the last of them was taken back later
-	Scene  render.Scene // the picture, with the names of the players
-	Card   render.Scene // the same for previews: without names unless Public
-	Title  string       // for previews, likewise: at most 70 bytes
-	Text   string       // for previews, likewise: at most 350 bytes
-	Line   string       // what the last turn did; empty before the first
-	Turns  []ViewTurn   // those that stand now, in order
-	Rules  string       // name of the ruleset, as people type it
-	Clocks [2]string    // what Black and White have left, in a game with clocks that is being played; only of the newest moment
-	Offers []Offer      // what Viewing.By may do; only of the newest moment, if Seq was 0
-	As     *Counted     // the answer to Viewing.As; nil: it was not asked
+	Match  match.Match       // its header, as it is now
+	Path   string            // of the page that shows the moment, "/g/abc/12"; empty: the game has no page
+	Public bool              // search engines may list the page, and previews name the players
+	Lang   string            // BCP 47 tag of all words in it; that of Viewing.By if they have chosen one
+	Seq    int               // of the moment; events are counted from 1
+	Number int               // turns up to the moment
+	Taken  bool              // the last of them was taken back later
+	Scene  render.Scene      // the picture, with the names of the players
+	Card   render.Scene      // the same for previews: without names unless Public
+	Title  string            // for previews, likewise: at most 70 bytes
+	Text   string            // for previews, likewise: at most 350 bytes
+	Line   string            // what the last turn did; empty before the first
+	Turns  []ViewTurn        // those that stand now, in order
+	Rules  string            // name of the ruleset, as people type it
+	Clocks [2]string         // what Black and White have left, in a game with clocks that is being played; only of the newest moment
+	Offers []Offer           // what Viewing.By may do; only of the newest moment, if Seq was 0
+	Own    match.Preferences // what Viewing.By has chosen; the Scene has it, too
+	As     *Counted          // the answer to Viewing.As; nil: it was not asked
 
 	// Changed is closed when the game has changed since, if Viewing.Watch asked for it.
 	// That the page was revoked is no change of the game.
@@ -120,10 +121,18 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	if _, known := b.cache.estimated(m.ID, p); !known && p.Seq() < m.Seq {
 		shown.NoHints = true
 	}
-	if found, ok := text.FindLanguage(v.Lang); ok {
+	var own match.Preferences
+	if v.By != (outbox.User{}) {
+		known, err := b.store.Known(ctx, v.By, m.Where, "")
+		if err != nil {
+			return View{}, err
+		}
+		own = known.Prefs
+	}
+	if found, ok := text.FindLanguage(cmp.Or(own.Lang, v.Lang)); ok {
 		l = found
 	}
-	out := View{Match: m, Changed: changed, Seq: p.Seq(), Lang: l.Tag, Public: m.Listed(settings)}
+	out := View{Match: m, Changed: changed, Seq: p.Seq(), Lang: l.Tag, Public: m.Listed(settings), Own: own}
 	if paged {
 		out.Path = pathOf(m, out.Seq)
 	}
@@ -134,7 +143,7 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	out.Scene = b.draw(ctx, shown, p, l, who, here.Look(match.Preferences{}))
+	out.Scene = b.draw(ctx, shown, p, l, who, here.Look(own))
 	if v.Slug == "" {
 		return out, nil
 	}

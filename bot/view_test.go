@@ -318,3 +318,31 @@ func TestViewTellsNamesApart(t *testing.T) {
 		t.Errorf("the page has %q and %q, the board %q and %q", v.Scene.Black.Name, v.Scene.White.Name, s.Black.Name, s.White.Name)
 	}
 }
+
+// Each sees a page in their own language, theme and coordinates; its previews stay those of the room.
+func TestViewOfOnesOwn(t *testing.T) {
+	k, m := paged(t, match.LinkPages, "mod> /settings theme:book", "ada> /new aga 5x5", "bob> /join",
+		"ada> /settings whose:mine theme:contrast coordinates:kanji language:de", "bob> /settings whose:mine coordinates:none")
+	for who, want := range map[string]struct {
+		lang string
+		look render.Options
+	}{
+		"ada": {"de", render.Options{Theme: "contrast", Coordinates: "kanji"}},
+		"bob": {"en", render.Options{Theme: "book", Coordinates: "none"}},
+		"eve": {"en", render.Options{Theme: "book"}},
+	} {
+		for seq := range 3 {
+			v := k.view(t, bot.Viewing{Slug: m.Page, Seq: seq, Lang: "en", By: person(who)})
+			if v.Lang != want.lang || v.Scene.Look != want.look || v.Card.Look != (render.Options{Theme: "book"}) {
+				t.Errorf("%s sees event %d in %s as %+v, and its card as %+v", who, seq, v.Lang, v.Scene.Look, v.Card.Look)
+			}
+		}
+	}
+	if v := k.view(t, bot.Viewing{Slug: m.Page, By: person("ada")}); v.Own.Theme != "contrast" || v.Own.Coords != "kanji" || v.Own.Lang != "de" {
+		t.Errorf("ada has chosen %+v", v.Own)
+	}
+	k.lines(t, "ada> /settings whose:mine theme:default coordinates:default language:default")
+	if v := k.view(t, bot.Viewing{Slug: m.Page, By: person("ada")}); v.Own.Theme != "" || v.Scene.Look.Theme != "book" || v.Lang != "en" {
+		t.Errorf("afterwards ada sees %+v in %s", v.Scene.Look, v.Lang)
+	}
+}

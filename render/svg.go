@@ -115,8 +115,9 @@ func (t *theme) ifFlat(flat, round string) string {
 
 // SVGCSS returns a stylesheet for pages with boards of [SVG]. The classes board-wood,
 // board-book, board-slate and board-contrast, on a board or around it, give it that
-// theme whatever it was written with; board-auto is wood, on a dark page slate, and
-// contrast for those who ask for more contrast or force colours. A page may set the
+// theme whatever it was written with; board-auto is wood, and on a dark page slate.
+// For those who ask for more contrast or force colours, board-auto and board-yields, which
+// may stand beside a theme, are contrast. A page may set the
 // custom properties itself.
 func SVGCSS() string {
 	rule := func(selector, theme string) string {
@@ -133,7 +134,7 @@ func SVGCSS() string {
 	}
 	return css + rule(".board-auto", "wood") +
 		"@media (prefers-color-scheme: dark) {\n" + rule(".board-auto", "slate") + "}\n" +
-		"@media (prefers-contrast: more), (forced-colors: active) {\n" + rule(".board-auto", "contrast") + "}\n"
+		"@media (prefers-contrast: more), (forced-colors: active) {\n" + rule(".board-auto, .board-yields", "contrast") + "}\n"
 }
 
 // svgShapes are what a point is made of, in cells from its middle. A shape stands in

@@ -183,6 +183,7 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("GET /g/{slug}", s.reading(1, s.gamePage))
 	mux.HandleFunc("GET /g/{slug}/{seq}", s.reading(1, s.gamePage))
 	mux.HandleFunc("GET /g/{slug}/follow", s.reading(streamReads, s.follow))
+	mux.HandleFunc("POST /g/{slug}/look", s.reading(drawReads, s.chooseLook))
 	mux.HandleFunc("GET /g/{slug}/turn/{number}", s.reading(1, s.turn))
 	mux.HandleFunc("GET /g/{slug}/{seq}/{picture}", s.reading(drawReads, s.gamePicture))
 	mux.HandleFunc("GET /g/", s.reading(1, s.missing))

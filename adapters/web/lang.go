@@ -23,9 +23,12 @@ func (s *server) languageOf(ctx context.Context, who outbox.User, browser string
 	return cmp.Or(known.Prefs.Lang, browser)
 }
 
-// browserLanguage returns the preferred language of a browser that the bot speaks, or else
-// its first; empty if it names none.
+// browserLanguage returns the language that was chosen in a browser, or else the preferred
+// one of the browser that the bot speaks, or else its first; empty if it names none.
 func browserLanguage(r *http.Request) string {
+	if chosen := lookOf(r)["language"]; chosen != "" {
+		return chosen
+	}
 	header := r.Header.Get("Accept-Language")
 	if len(header) > 200 {
 		return ""

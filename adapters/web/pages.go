@@ -25,7 +25,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// The pages of games and rulesets need no JavaScript and set no cookie. Anyone who knows
+// The pages of games and rulesets need no JavaScript, and set no cookie but the one in which
+// readers choose how they see them. Anyone who knows
 // the address of a game may read its pages, if its room permits pages; the service decides
 // that anew for every request, so nothing here remembers what may be read.
 
@@ -189,7 +190,7 @@ func (s *server) gamePage(w http.ResponseWriter, r *http.Request) {
 		}
 		if err == nil {
 			view := s.gameView(r, v)
-			if !view.Compared { // there are two boards
+			if !view.Compared && !view.Moment { // else there are two boards, or it is over
 				view.Play = s.play(r, v, who)
 			}
 			page = s.page("game.html", view)
@@ -323,6 +324,9 @@ type gameView struct {
 	Play              *playing // nil: who looks does not play
 	Ledger            []ledgerRow
 	Choices           []ruling
+	Theme             string // classes of the page, for the theme of its boards
+	Address           string // of the page, with its query
+	Look              []lookField
 }
 
 // A step is a link to another moment; without an address there is none.
@@ -376,13 +380,24 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 		Book:    link{"/r/" + url.PathEscape(v.Rules), t(wordRules, v.Scene.Ruleset)},
 		Players: []player{playerOf(v.Scene, rules.Black), playerOf(v.Scene, rules.White)},
 		Choices: s.choices(r.Context(), v),
+		Theme:   "board-auto", Address: r.URL.RequestURI(),
+	}
+	own := looks(r, v)
+	page.Look = lookForm(v, own)
+	if theme := v.Scene.Look.Theme; own["theme"] != "" {
+		page.Theme = "board-" + own["theme"]
+	} else if theme != "" {
+		page.Theme = "board-yields board-" + theme // to readers who ask for contrast
+	}
+	board := func(scene render.Scene, prefix string) template.HTML {
+		return s.svg(scene, render.Options{Prefix: prefix, Coordinates: own["coordinates"]})
 	}
 	scenes := []render.Scene{v.Scene}
-	page.Boards = []boardView{{SVG: s.svg(v.Scene, "b"), Last: lastPoint(v.Scene), Picture: v.Path + "/board.png"}}
+	page.Boards = []boardView{{SVG: board(v.Scene, "b"), Last: lastPoint(v.Scene), Picture: v.Path + "/board.png"}}
 	if counted(v) {
 		scenes = append(scenes, v.As.Scene)
 		page.Boards[0].Title, page.Boards[0].Score = v.Scene.Ruleset, v.Scene.Headline
-		page.Boards = append(page.Boards, boardView{v.As.Title, v.As.Scene.Headline, s.svg(v.As.Scene, "a"), lastPoint(v.As.Scene), v.Path + "/board.png" + query})
+		page.Boards = append(page.Boards, boardView{v.As.Title, v.As.Scene.Headline, board(v.As.Scene, "a"), lastPoint(v.As.Scene), v.Path + "/board.png" + query})
 		page.Alone = link{r.URL.Path, t(wordOnly, v.Scene.Ruleset)}
 	}
 	if w := v.Scene.Words; v.Scene.Headline == w.Trial {
@@ -396,10 +411,10 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 	return page
 }
 
-// svg returns the board of a scene for a page, whose ids begin with a prefix.
-func (s *server) svg(scene render.Scene, prefix string) template.HTML {
+// svg returns the board of a scene for a page.
+func (s *server) svg(scene render.Scene, o render.Options) template.HTML {
 	var out strings.Builder
-	if err := render.SVGGrid(&out, scene, render.Options{Prefix: prefix}, render.PointNames(scene)); err != nil {
+	if err := render.SVGGrid(&out, scene, o, render.PointNames(scene)); err != nil {
 		s.log.Error("drawing a board failed", "error", err)
 	}
 	return template.HTML(out.String())

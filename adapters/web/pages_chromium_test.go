@@ -96,6 +96,10 @@ func TestPagesAreAccessible(t *testing.T) {
 			get[bool](p, `document.querySelectorAll('details').forEach((d) => d.open = true), true`)
 			get[bool](p, string(axe)+`; true`)
 			found := get[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.map((n) => n.html)))`)
+			if path == "/g/abc" { // and with the theme of those who need more contrast
+				found = append(found, get[[]string](p, `document.querySelectorAll('.board-auto').forEach((e) => e.classList.replace('board-auto', 'board-contrast')), axe.run().then((r) => r.violations.map((v) => 'contrast: ' + v.id + ': ' + v.help))`)...)
+				shoot(p, "contrast-"+scheme)
+			}
 			for _, violation := range found {
 				t.Errorf("%s in %s: %.500s", path, scheme, violation)
 			}
@@ -130,6 +134,20 @@ func TestBoardFillsTheScreenInChromium(t *testing.T) {
 			t.Errorf("%d×%d: %.1f pixels a point, want %v; the board and the width of the page: %v", screen.wide, screen.high, box[0], screen.point, box[1:])
 		}
 	}
+}
+
+// shoot saves a picture of a tab in the folder that SHOTS names, if it names one.
+func shoot(p *tab, name string) {
+	p.t.Helper()
+	dir := os.Getenv("SHOTS")
+	if dir == "" {
+		return
+	}
+	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	os.WriteFile(dir+"/"+name+".png", png, 0o600)
 }
 
 var axeFolder = sync.OnceValues(func() (string, error) {

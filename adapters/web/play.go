@@ -32,16 +32,15 @@ type action struct {
 }
 
 // player returns who plays in the game of a page from the browser of a request: whose turn it
-// is, if it plays for both. Zero: nobody, or the page shows a moment that is over, or the
-// game is played elsewhere.
+// is, if it plays for both. Zero: nobody, or the game is played elsewhere.
 func (s *server) player(r *http.Request) (who outbox.User, err error) {
 	browser := browserOf(r)
-	if browser == "" || r.PathValue("seq") != "" {
+	if browser == "" {
 		return who, nil
 	}
 	v, err := s.service.View(r.Context(), bot.Viewing{Slug: r.PathValue("slug"), Watch: true})
 	m := v.Match
-	if err != nil || m.Where.Platform != platform || m.State != match.Going && m.State != match.Sandbox {
+	if err != nil || m.Where.Platform != platform {
 		return who, err
 	}
 	known, err := s.cfg.Log.People(r.Context(), []match.PersonID{m.Black, m.White})
@@ -58,7 +57,7 @@ func (s *server) player(r *http.Request) (who outbox.User, err error) {
 
 // play returns what somebody who plays in a game can do on its page; nil: they do not.
 func (s *server) play(r *http.Request, v bot.View, who outbox.User) *playing {
-	if who.ID == "" {
+	if state := v.Match.State; who.ID == "" || state != match.Going && state != match.Sandbox {
 		return nil
 	}
 	color := rules.Black

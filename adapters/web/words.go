@@ -103,6 +103,8 @@ var gameWords = []string{
 	"Your turns",
 	"Show",
 	"The board in letters",
+	"How you see this page",
+	"Keep in this browser",
 }
 
 // What these pages say besides.

@@ -263,6 +263,7 @@ type Preferences struct {
 	Lang   string      // BCP 47 tag; empty: that of their program
 	Theme  string      // of the pictures that they alone see; empty: that of the room
 	Layout string      // likewise
+	Coords string      // likewise: the coordinates
 }
 
 // RoomSettings are the settings of a channel, or of all channels of a server. The zero

@@ -163,9 +163,9 @@ func SealMark(where match.Room) string { return "bot:sealed:" + where.Platform +
 func (p Place) Language() *text.Language { return text.BestLanguage(cmp.Or(p.Lang, p.lang)) }
 
 // Look returns how pictures are drawn in the room, for a reader who may have chosen
-// a theme and a layout of their own.
+// theme, layout and coordinates of their own.
 func (p Place) Look(own match.Preferences) render.Options {
-	return render.Options{Theme: cmp.Or(own.Theme, p.Theme), Layout: cmp.Or(own.Layout, p.Layout), Coordinates: p.Coords}
+	return render.Options{Theme: cmp.Or(own.Theme, p.Theme), Layout: cmp.Or(own.Layout, p.Layout), Coordinates: cmp.Or(own.Coords, p.Coords)}
 }
 
 // A Visit is somebody asking for something in a room.

@@ -252,14 +252,14 @@ func told(rs match.RoomSettings, are string) []text.Message {
 }
 
 // ownOptions lists the options that a person can set for themselves.
-var ownOptions = []string{"language", "theme", "layout"}
+var ownOptions = []string{"language", "theme", "layout", "coordinates"}
 
 // ownSettings shows a person's own settings, for what they alone read and see, and lets
 // them change these.
 func ownSettings(in Asker) match.Step {
 	p := in.Prefs[in.By]
 	p.Person = in.By
-	mine := match.RoomSettings{Lang: p.Lang, Theme: p.Theme, Layout: p.Layout}
+	mine := match.RoomSettings{Lang: p.Lang, Theme: p.Theme, Layout: p.Layout, Coords: p.Coords}
 	for option := range in.Request.Args {
 		if in.typed(option) != "" && option != "whose" && option != "seq" && !slices.Contains(ownOptions, option) {
 			return in.Refuse(say("settings.mine.others", option, text.Or(ownOptions...)))
@@ -268,7 +268,7 @@ func ownSettings(in Asker) match.Step {
 	if _, err := in.put(in.settingsOf(&mine)); err != nil {
 		return in.Refuse(text.Explain(err))
 	}
-	p.Lang, p.Theme, p.Layout = mine.Lang, mine.Theme, mine.Layout
+	p.Lang, p.Theme, p.Layout, p.Coords = mine.Lang, mine.Theme, mine.Layout, mine.Coords
 	language, theme := say("settings.mine.language.none"), say("settings.mine.theme.none")
 	if p.Lang != "" {
 		language = say("settings.mine.language", text.BestLanguage(p.Lang).Name)
@@ -279,6 +279,9 @@ func ownSettings(in Asker) match.Step {
 	texts := []text.Message{language, theme}
 	if p.Layout != "" {
 		texts = append(texts, say("settings.mine.layout", p.Layout))
+	}
+	if p.Coords != "" {
+		texts = append(texts, say("settings.mine.coordinates", p.Coords))
 	}
 	return in.chosen(p, texts...)
 }

@@ -167,6 +167,7 @@ type storedPreferences struct {
 	Lang   string       `json:"lang,omitempty"`
 	Theme  string       `json:"theme,omitempty"`
 	Layout string       `json:"layout,omitempty"`
+	Coords string       `json:"coords,omitempty"`
 }
 
 type storedHours struct {
@@ -175,7 +176,7 @@ type storedHours struct {
 }
 
 func encodePreferences(p match.Preferences) (string, error) {
-	s := storedPreferences{Remind: p.Remind, Zone: p.Zone, Lang: p.Lang, Theme: p.Theme, Layout: p.Layout}
+	s := storedPreferences{Remind: p.Remind, Zone: p.Zone, Lang: p.Lang, Theme: p.Theme, Layout: p.Layout, Coords: p.Coords}
 	if p.Quiet != (clock.Hours{}) {
 		s.Quiet = &storedHours{p.Quiet.From, p.Quiet.To}
 	}
@@ -187,7 +188,7 @@ func decodePreferences(text string) (match.Preferences, error) {
 	if err := decode(text, &s); err != nil {
 		return match.Preferences{}, err
 	}
-	p := match.Preferences{Remind: s.Remind, Zone: s.Zone, Lang: s.Lang, Theme: s.Theme, Layout: s.Layout}
+	p := match.Preferences{Remind: s.Remind, Zone: s.Zone, Lang: s.Lang, Theme: s.Theme, Layout: s.Layout, Coords: s.Coords}
 	if s.Quiet != nil {
 		p.Quiet = clock.Hours{From: s.Quiet.From, To: s.Quiet.To}
 	}

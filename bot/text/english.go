@@ -110,6 +110,7 @@ var english = map[string]string{
 	"settings.layout":             "Pictures use the layout {0}.",
 	"settings.layout.bad":         "I know no layout “{0}”. Choose one of {1}.",
 	"settings.mine.layout":        "Pictures that only you see use the layout {0}.",
+	"settings.mine.coordinates":   "Boards that only you see have these coordinates: {0}.",
 	"settings.theme.bad":          "I know no theme “{0}”. Choose one of {1}.",
 	"settings.coordinates.bad":    "I know no coordinates “{0}”. Choose one of {1}.",
 	"settings.language":           "Language: {0}.",
