@@ -24,6 +24,14 @@ type Adapter interface {
 	Run(ctx context.Context, service Service) error
 }
 
+// A Membership is an Adapter that knows who is in a room. Nobody can play on a page in the
+// rooms of other adapters.
+type Membership interface {
+	// Member reports whether a person may read and write in a room now. It may be called
+	// concurrently.
+	Member(ctx context.Context, who outbox.User, where match.Room) (bool, error)
+}
+
 // A Service handles the requests of adapters. All methods may be called concurrently.
 type Service interface {
 	// Ask handles a request, once: called again with the same id, it changes
@@ -107,14 +115,19 @@ type Request struct {
 	// Typed is what the person typed, if the bot keeps the log of the room. It is stored
 	// there together with the outcome of the request, unless the answer is private.
 	// Answer.Logged reports whether it was stored.
-	Typed  *match.Typed
-	thread match.GameID // the game whose thread the request comes from
-	in     string       // that thread, as Where named it
-	told   bool         // tests get the answer from Ask, and public posts delivered
+	Typed *match.Typed
+	// Elsewhere: the person does not use the platform of Where, but a page that knows them by
+	// a [Link]. They can only do what a game asks of its players, if the adapter of the
+	// platform is a [Membership] and says that they are in the room. Ask returns the answer,
+	// and the bot delivers the rest.
+	Elsewhere bool
+	thread    match.GameID // the game whose thread the request comes from
+	in        string       // that thread, as Where named it
+	told      bool         // tests get the answer from Ask, and public posts delivered
 }
 
 // shown reports whether Ask returns the answer.
-func (r Request) shown() bool { return r.Shows || r.told }
+func (r Request) shown() bool { return r.Shows || r.Elsewhere || r.told }
 
 // moderates reports whether the person counts as a moderator to a command.
 func (r Request) moderates(command string) bool {

@@ -63,6 +63,12 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	if refusal := h.readYesOrNo(r.Args); refusal != nil {
 		return b.give(ctx, r, s, s.refuse(*refusal))
 	}
+	if r.Elsewhere {
+		r.Moderator, r.Manager = false, false
+		if refusal := b.elsewhere(ctx, r, h); refusal != nil && s.answer == nil {
+			return b.give(ctx, r, s, s.refuse(*refusal))
+		}
+	}
 	if r.Forgets() {
 		if err := b.forget(ctx, r, s.by); err != nil {
 			return Answer{}, err
@@ -264,16 +270,22 @@ type task struct {
 	who       map[match.PersonID]outbox.User // the players and the person asking
 	epoch     int                            // of the cache, when the position was looked up
 	games     int                            // unfinished ones in the room of the request, 2 for more; 0: not known
+	links     *links                         // of the person asking, for /link
 }
 
 // decide decides what the request changes.
 func (in *task) decide() match.Step {
 	if in.h.prefer != nil {
-		return match.DecideSettings(&in.Input, func(*match.Input) match.Step {
-			return in.h.prefer(rooms.Asker{Input: &in.Input, Here: in.place, Server: in.req.inServer(), Manager: in.req.Manager, Pages: in.otherwise})
-		})
+		return match.DecideSettings(&in.Input, func(*match.Input) match.Step { return in.h.prefer(in) })
 	}
 	return match.Decide(&in.Input)
+}
+
+// chosen makes f, which decides settings, a handler's function.
+func chosen(f func(rooms.Asker) match.Step) func(*task) match.Step {
+	return func(in *task) match.Step {
+		return f(rooms.Asker{Input: &in.Input, Here: in.place, Server: in.req.inServer(), Manager: in.req.Manager, Pages: in.otherwise})
+	}
 }
 
 // agreesToRematch reports whether the request may open a game because another player
@@ -323,6 +335,11 @@ func (b *Bot) prepare(ctx context.Context, in *task) (err error) {
 	in.Room, in.Rulesets = b.settings(in.place), b.rulesets
 	if in.Welcome, err = b.rooms.Welcome(ctx, in.place, in.req.Moderator); err != nil {
 		return err
+	}
+	if in.h.Name == "link" {
+		if in.links, err = b.linksOf(ctx, in); err != nil {
+			return err
+		}
 	}
 	if in.h.opens || in.agreesToRematch() {
 		if err := b.unfinished(ctx, in); err != nil {
@@ -544,6 +561,7 @@ func (b *Bot) reply(ctx context.Context, s localizer, r match.Reply) (outbox.Pos
 	return outbox.Post{
 		Text: word(l, r.Texts, who, 0), Private: r.Private, Controls: labelled(l, r.Controls), Lang: l.Tag, Refused: r.Refused,
 		Moderators: slices.ContainsFunc(r.Texts, func(t Text) bool { return slices.Contains(forModerators, t.Key) }),
+		Secret:     slices.ContainsFunc(r.Texts, func(t Text) bool { return t.Key == "link.is" }),
 		Stored:     match.OutboxPost{Texts: r.Texts, Controls: r.Controls},
 	}, nil
 }

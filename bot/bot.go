@@ -43,6 +43,8 @@ type Bot struct {
 	pages   map[string]match.Pages // see Config
 	address string                 // of the local room, before the path of a page; empty: not known
 
+	members map[string]Membership // by platform; set before the adapters run
+
 	drawing sync.Mutex             // makes the secret
 	drawn   atomic.Pointer[[]byte] // the secret; nil: not read yet
 }
@@ -127,6 +129,7 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 	if err := b.outbox.Open(ctx, platforms(adapters)...); err != nil {
 		return err
 	}
+	b.meet(adapters)
 	b.eraseRest(ctx) // before the people can come back
 	group, ctx := errgroup.WithContext(ctx)
 	var mu sync.Mutex
@@ -167,4 +170,14 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 		return nil
 	})
 	return group.Wait()
+}
+
+// meet notes which adapters know who is in their rooms.
+func (b *Bot) meet(adapters []Adapter) {
+	b.members = map[string]Membership{}
+	for _, a := range adapters {
+		if m, ok := a.(Membership); ok {
+			b.members[a.Name()] = m
+		}
+	}
 }

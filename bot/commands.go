@@ -21,7 +21,7 @@ var shareOption = Option{Name: "share", Summary: "Let everybody here see the ans
 // match decides. A question only reads.
 type handler struct {
 	Command
-	prefer   func(rooms.Asker) match.Step // changes what a person or a room has chosen, and no game
+	prefer   func(*task) match.Step // changes what a person or a room has chosen, and no game
 	question func(q *question) outbox.Post
 	changes  string // the option with which a question is a change
 	noGame   bool   // works without a game
@@ -178,7 +178,7 @@ func listHandlers() []handler {
 			{Name: "how", Summary: "Where", Choices: []Choice{{"In the channel", "channel"}, {"By direct message", "direct"}, {"Not at all", "none"}}},
 			{Name: "quiet", Summary: "Hours without reminders, 22-7, or none"},
 			{Name: "zone", Summary: "Your time zone, Europe/Paris"},
-		}}, prefer: rooms.Remind, noGame: true},
+		}}, prefer: chosen(rooms.Remind), noGame: true},
 
 		{Command: Command{"games", room, "List the games of this room, or all of yours", []Option{
 			{Name: "whose", Summary: "“mine” for your games everywhere", Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}}}, shareOption,
@@ -199,7 +199,10 @@ func listHandlers() []handler {
 			{Name: "whose", Summary: "“mine” for language, theme, layout and coordinates that you alone see, “server” for its channels",
 				Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}, {"Of the whole server", "server"}}},
 			{Name: "clock", Summary: "The clock of new games, or default", Rest: true, Suggest: true, Whole: true},
-		}}, prefer: rooms.Settings, noGame: true},
+		}}, prefer: chosen(rooms.Settings), noGame: true},
+		{Command: Command{"link", room, "Play in a browser as yourself", []Option{
+			{Name: "end", Summary: "all: sign out all browsers"},
+		}}, prefer: link, noGame: true},
 		{Command: Command{"adjudicate", room, "Decide a game that its players cannot end (moderators)", []Option{
 			{Name: "as", Summary: "How", Required: true, Choices: []Choice{{"By the count", "count"}, {"Black wins", "black"}, {"White wins", "white"},
 				{"A draw", "draw"}, {"Without result", "void"}}},

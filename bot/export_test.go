@@ -5,3 +5,6 @@ func Told(r Request) Request {
 	r.told = true
 	return r
 }
+
+// Meet lets a bot know the members of an adapter's rooms, without running it.
+func (b *Bot) Meet(a Adapter) { b.meet([]Adapter{a}) }

@@ -73,6 +73,10 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 		Result  string      `json:"result,omitempty"`
 		Opened  time.Time   `json:"opened"`
 	}
+	type browser struct {
+		Name  string    `json:"name"`
+		Since time.Time `json:"since"`
+	}
 	type event struct {
 		Game match.GameID `json:"game"`
 		At   time.Time    `json:"at"`
@@ -96,6 +100,7 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 		Theme       string         `json:"theme,omitempty"`
 		Layout      string         `json:"layout,omitempty"`
 		Coordinates string         `json:"coordinates,omitempty"`
+		Browsers    []browser      `json:"browsers,omitempty"` // that are the person on pages
 		Games       []game         `json:"games"`
 		Events      []event        `json:"events"`
 		Transcript  []line         `json:"transcript,omitempty"`
@@ -106,6 +111,13 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 	out.Remind, out.Zone, out.Language, out.Theme, out.Layout, out.Coordinates = prefs.Remind, prefs.Zone, prefs.Lang, prefs.Theme, prefs.Layout, prefs.Coords
 	if prefs.Quiet != (clock.Hours{}) {
 		out.Quiet = prefs.Quiet.String()
+	}
+	browsers, err := b.store.Browsers(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range browsers {
+		out.Browsers = append(out.Browsers, browser{l.Name, l.At})
 	}
 	ms, err := b.store.Matches(ctx, Query{Player: by, Limit: maxKnown})
 	if err != nil {

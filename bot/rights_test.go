@@ -81,7 +81,7 @@ var rights = map[string]map[string]string{
 var elsewhere = map[string]string{
 	"/new aga 5x5": everybody, "/setup .X.\n.O.\n...": everybody,
 	"/settings size:13x13": "mB", "/settings opens:moderators": "mB", "/settings language:de": "mB", "/settings": "",
-	"/remind none": "", "/privacy": "",
+	"/remind none": "", "/privacy": "", "/link": "",
 }
 
 // questions change nothing, whoever asks.

@@ -100,5 +100,12 @@ type Store interface {
 	// GameUnder returns the game that the message with a receipt shows, or
 	// ErrNotFound.
 	GameUnder(ctx context.Context, platform string, r outbox.Receipt) (match.GameID, error)
+	// Link returns the browser or the address that has a secret, or ErrNotFound, also if the
+	// person was forgotten.
+	Link(ctx context.Context, secret string) (Link, error)
+	// Browsers returns the browsers that are a person, the newest first.
+	Browsers(ctx context.Context, p match.PersonID) ([]Link, error)
+	// Unlink makes a browser nobody again. There need not be a link.
+	Unlink(ctx context.Context, secret string) error
 	Close() error
 }

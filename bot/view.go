@@ -3,6 +3,7 @@ package bot
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -50,6 +51,7 @@ type View struct {
 	Clocks [2]string         // what Black and White have left, in a game with clocks that is being played; only of the newest moment
 	Offers []Offer           // what Viewing.By may do; only of the newest moment, if Seq was 0
 	Own    match.Preferences // what Viewing.By has chosen; the Scene has it, too
+	Mine   []Mine            // the other games of Viewing.By that have pages; likewise
 	As     *Counted          // the answer to Viewing.As; nil: it was not asked
 
 	// Changed is closed when the game has changed since, if Viewing.Watch asked for it.
@@ -61,6 +63,14 @@ type View struct {
 type Offer struct {
 	match.Control
 	Cost string // what changes hands by it, in words; empty: nothing does
+}
+
+// A Mine is a game that somebody plays, and its page.
+type Mine struct {
+	Match match.Match // its header
+	Path  string      // of its page, "/g/abc"
+	Text  string      // what it is called: its ruleset, number and players
+	Waits bool        // it waits for them
 }
 
 // A ViewTurn is a turn that stands.
@@ -165,6 +175,9 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	}
 	if v.By != (outbox.User{}) && v.Seq == 0 {
 		if out.Offers, err = b.offers(ctx, v.By, m, l); err != nil {
+			return View{}, err
+		}
+		if out.Mine, err = b.mine(ctx, v.By, m.ID, l); err != nil {
 			return View{}, err
 		}
 	}
@@ -343,4 +356,55 @@ func (b *Bot) countedAs(name string, p *match.Position, l *text.Language, scene 
 		c.Differs = append(c.Differs, l.Say(text.Whole(reason)))
 	}
 	return c
+}
+
+// mostMine is how many other games a page lists at most.
+const mostMine = 20
+
+// mine returns the running games of a person that have pages, without one: first those that
+// wait for them.
+func (b *Bot) mine(ctx context.Context, who outbox.User, without match.GameID, l *text.Language) (out []Mine, err error) {
+	by, err := b.store.Person(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	ms, err := b.store.Matches(ctx, Query{Player: by, States: []match.State{match.Going}, Limit: mostMine + 1})
+	if err != nil {
+		return nil, err
+	}
+	var ids []match.PersonID
+	for _, m := range ms {
+		ids = append(ids, m.Black, m.White)
+	}
+	names, err := b.rooms.People(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range ms {
+		here, _, err := b.room(ctx, m.Where)
+		if err != nil {
+			return nil, err
+		}
+		p, err := b.position(ctx, m, m.Seq)
+		if errors.Is(err, errNotReplayed) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if m.ID != without && m.Paged(p, b.settings(here)) {
+			called := say("view.mine", strconv.Itoa(m.Number), p.Game.Rules().Title, fmt.Sprintf("%d×%d", m.Setup.W, m.Setup.H), named(m.Black), named(m.White))
+			out = append(out, Mine{m, "/g/" + m.Page, word(l, []Text{called}, names, 0), slices.Contains(m.WaitsFor(p), by)})
+		}
+	}
+	slices.SortStableFunc(out, func(x, y Mine) int { // otherwise the last changed first
+		switch {
+		case x.Waits == y.Waits:
+			return 0
+		case x.Waits:
+			return -1
+		}
+		return 1
+	})
+	return out[:min(len(out), mostMine)], nil
 }

@@ -40,6 +40,9 @@ func (b *Bot) worded(ctx context.Context, o outbox.Pending) (outbox.Post, error)
 		}
 		p.Controls = labelled(l, p.Controls)
 	}
+	if o.Game == "" {
+		p.Controls = labelled(l, o.Controls)
+	}
 	known, err := b.peopleIn(ctx, o, slices.Concat(people(texts), o.Notify, []match.PersonID{m.Black, m.White}))
 	if err != nil {
 		return p, err

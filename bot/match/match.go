@@ -231,6 +231,7 @@ type Step struct {
 	Due     []Due        // the timed actions of Match from now on; they replace the earlier ones
 	Prefs   *Preferences
 	Room    *RoomSettings
+	Link    *Linking
 	Typed   *Typed     // what was typed, in a room whose log the store keeps; nil: nothing
 	Where   Room       // of the request; empty: not known
 	People  []PersonID // who asked, and who is meant; the store reports a conflict if one was erased meanwhile
@@ -242,6 +243,15 @@ type Step struct {
 
 	// After is the position after Events, for the cache; the store ignores it.
 	After *Position
+}
+
+// A Linking changes which browsers are a person. Secrets are hashes.
+type Linking struct {
+	Person PersonID
+	Spends string   // the secret of the address that is used
+	Secret string   // of a new browser, or without Name of a new address
+	Name   string   // what the browser is called, "Firefox"
+	End    []string // the secrets of the browsers that are nobody again
 }
 
 // A Due is a timed action of a match, unless something else happens before: a flag

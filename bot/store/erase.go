@@ -88,8 +88,10 @@ func (s *Store) Forget(ctx context.Context, f bot.Forgetting) (err error) {
 		if _, err := tx.ExecContext(ctx, "UPDATE person SET name = '' WHERE id = $1", f.Person); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, dropAnswers, f.Person); err != nil {
-			return err
+		for _, query := range []string{dropAnswers, "DELETE FROM link WHERE person = $1"} {
+			if _, err := tx.ExecContext(ctx, query, f.Person); err != nil {
+				return err
+			}
 		}
 		// What was to be done before stays: the person may have lost their seat since. If not,
 		// they may have said more.
@@ -147,6 +149,7 @@ func (s *Store) Erase(ctx context.Context, f bot.Forgetting) (err error) {
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, query := range []string{
 			"DELETE FROM holder WHERE (platform, platform_id) IN (SELECT platform, platform_id FROM person WHERE id = $1)",
+			"DELETE FROM link WHERE person = $1",
 			"DELETE FROM person WHERE id = $1",
 			"DELETE FROM preference WHERE person = $1",
 		} {

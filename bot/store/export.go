@@ -22,7 +22,7 @@ import (
 //
 // An export is all that a store holds, as lines of JSON (UTF-8):
 //
-//	{"halfpoint":"export","version":9}                          first
+//	{"halfpoint":"export","version":10}                          first
 //	{"game":{"id":"g1","rules":"two-button@1", …,"deadline":0}}  for each row
 //	{"end":{"person":2, …,"outage":0}}                          last: how many rows of each table
 //
@@ -38,7 +38,7 @@ import (
 
 const (
 	exportName    = "export"
-	exportVersion = 9
+	exportVersion = 10
 )
 
 // outageMigration moves outages out of bookmarks, and does nothing where there are none.
@@ -93,6 +93,7 @@ var tables = []table{
 	newTable("message", "n", "n# key room at# sender body game seq# kind removed#", "extra", "", "", "", "", "", "person"),
 	newTable("decoration", "platform, kind, key", "", "", "", "", "platform kind key n# channel thread game seq# follows target data not_before# not_after# sleeps# attempt#"),
 	newTable("outage", "platform, server, started", "", "", "", "", "", "platform server started# ended#"),
+	newTable("link", "secret", "", "", "", "", "", "", "", "", "", "secret person platform channel name at#"),
 }
 
 // newTable makes a table from the columns that each version of exports added; # follows

@@ -65,7 +65,7 @@ func TestStrangeTextsAreExported(t *testing.T) {
 }
 
 // The forms of exports that have been made stay readable.
-const smallExport = `{"halfpoint":"export","version":9}
+const smallExport = `{"halfpoint":"export","version":10}
 {"person":{"id":"pa","platform":"web","platform_id":"name:ada","name":"Ada <½>"}}
 {"preference":{"person":"pa","body":"{\"remind\":\"none\"}"}}
 {"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000,"rated":1,"page":"p"}}
@@ -84,7 +84,8 @@ const smallExport = `{"halfpoint":"export","version":9}
 {"message":{"n":7,"key":"k","room":"c","at":1700000000000,"sender":"Ada","body":"hello","game":"","seq":0,"kind":"","removed":0,"extra":"{\"to\":[\"Ada\"]}","person":"pa"}}
 {"decoration":{"platform":"web","kind":"header","key":"m1","n":7,"channel":"c","thread":"","game":"g","seq":1,"follows":"show","target":"m1","data":"d","not_before":0,"not_after":1700000009000,"sleeps":1,"attempt":2}}
 {"outage":{"platform":"web","server":"s","started":1700000002000,"ended":0}}
-{"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"room_setting":1,"server":1,"server_channel":1,"holder":1,"bookmark":1,"message":1,"decoration":1,"outage":1}}
+{"link":{"secret":"beef","person":"pa","platform":"web","channel":"c","name":"Firefox","at":1700000003000}}
+{"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"room_setting":1,"server":1,"server_channel":1,"holder":1,"bookmark":1,"message":1,"decoration":1,"outage":1,"link":1}}
 `
 
 // lacked is what exports had less the older they were: tables, and columns as they
@@ -94,6 +95,7 @@ var lacked = []struct {
 	tables  []string
 	columns [][3]string
 }{
+	{9, []string{"link"}, nil},
 	{8, nil, [][3]string{{`,"page":"p"`, ``, `,"page":""`}}},
 	{7, nil, [][3]string{{`"tried":1,"person":"pa"`, `"tried":1`, `"tried":1,"person":""`}, {`,"person":"pa"}}`, `}}`, `,"person":""}}`}}},
 	{6, nil, [][3]string{{`"why":"","tried":1`, `"why":"clean"`, `"why":"","tried":1`}}},
@@ -107,7 +109,7 @@ var lacked = []struct {
 // olderExport returns smallExport as an older version wrote it, and what is exported
 // after its import.
 func olderExport(version int) (older, read string) {
-	older, read = strings.Replace(smallExport, `"version":9`, fmt.Sprintf(`"version":%d`, version), 1), smallExport
+	older, read = strings.Replace(smallExport, `"version":10`, fmt.Sprintf(`"version":%d`, version), 1), smallExport
 	for _, l := range lacked {
 		if l.version < version {
 			break
@@ -142,7 +144,7 @@ func TestExportForm(t *testing.T) {
 }
 
 func TestOlderExportsAreRead(t *testing.T) {
-	for version := 1; version <= 8; version++ {
+	for version := 1; version <= 9; version++ {
 		older, want := olderExport(version)
 		s := open(t, store.Memory)
 		must(t, s.Import(t.Context(), strings.NewReader(older)))
@@ -218,7 +220,7 @@ func TestImportRefuses(t *testing.T) {
 		{"a record", "(;FF[4]SZ[3])", "line 1: this is not an export of halfpoint"},
 		{"other lines", `{"table":"export","version":1}`, "line 1: this is not an export of halfpoint"},
 		{"no version", `{"halfpoint":"export"}`, "line 1: this is not an export of halfpoint"},
-		{"a newer version", swap(`"version":9`, `"version":10,"more":true`), "line 1: written by a newer halfpoint: version 10, this program reads 9"},
+		{"a newer version", swap(`"version":10`, `"version":11,"more":true`), "line 1: written by a newer halfpoint: version 11, this program reads 10"},
 		{"a table that is not", swap(`{"bookmark":{`, `{"diary":{`), `line 16: there is no table "diary"`},
 		{"a table of the database's own", swap(`{"bookmark":{`, `{"halfpoint_version":{`), `line 16: there is no table "halfpoint_version"`},
 		{"a long name", swap(`{"bookmark":{`, `{"`+strings.Repeat("x", 5000)+`":{`), `line 16: there is no table "` + strings.Repeat("x", 40) + `"`},
@@ -237,13 +239,13 @@ func TestImportRefuses(t *testing.T) {
 		{"a row twice", swap(lines[15], lines[15]+lines[15]), "line 17: this bookmark was there before"},
 		{"an event of no match", swap(`{"event":{"game":"g"`, `{"event":{"game":"h"`), "line 6: what this event refers to is not there"},
 		{"an event before its match", swap(lines[3]+lines[4]+lines[5], lines[5]+lines[3]+lines[4]), "line 4: what this event refers to is not there"},
-		{"a row too few", swap(lines[15], ""), "line 19: it counts 1 rows of bookmark, and there are 0"},
-		{"a row too many", swap(lines[15], lines[15]+`{"bookmark":{"adapter":"web","value":""}}`+"\n"), "line 21: it counts 1 rows of bookmark, and there are 2"},
-		{"a count too few", swap(`"bookmark":1,`, ``), "line 20: it counts 0 rows of bookmark, and there are 1"},
-		{"a count too many", swap(`"bookmark":1,`, `"bookmark":1,"diary":0,`), "line 20: it counts tables that are not there"},
-		{"no counts", swap(lines[19], `{"end":null}`), "line 20: it counts 0 rows of person, and there are 1"},
-		{"more after the end", smallExport + lines[15], "line 21: something follows the end"},
-		{"two exports", smallExport + smallExport, "line 21: something follows the end"},
+		{"a row too few", swap(lines[15], ""), "line 20: it counts 1 rows of bookmark, and there are 0"},
+		{"a row too many", swap(lines[15], lines[15]+`{"bookmark":{"adapter":"web","value":""}}`+"\n"), "line 22: it counts 1 rows of bookmark, and there are 2"},
+		{"a count too few", swap(`"bookmark":1,`, ``), "line 21: it counts 0 rows of bookmark, and there are 1"},
+		{"a count too many", swap(`"bookmark":1,`, `"bookmark":1,"diary":0,`), "line 21: it counts tables that are not there"},
+		{"no counts", swap(lines[20], `{"end":null}`), "line 21: it counts 0 rows of person, and there are 1"},
+		{"more after the end", smallExport + lines[15], "line 22: something follows the end"},
+		{"two exports", smallExport + smallExport, "line 22: something follows the end"},
 		{"an endless line", swap(`"s1"`, `"`+strings.Repeat("x", 17<<20)+`"`), "line 16: it is longer than 16777216 bytes"},
 	} {
 		err := refuses(t, s, strings.NewReader(c.text))

@@ -50,10 +50,21 @@ func (s *Store) Hold(ctx context.Context, h bot.Holder, instead string) (now bot
 	return now, err
 }
 
-// Release lets anybody hold a name or seat again. There need not be a holder.
+// Release lets anybody hold a name or seat again, and makes the other browsers of its holder
+// nobody. There need not be a holder.
 func (s *Store) Release(ctx context.Context, platform, id string) (err error) {
 	defer annotate(&err, "release %s", id)
-	return s.exec(ctx, "DELETE FROM holder WHERE platform = $1 AND platform_id = $2", platform, id)
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, query := range []string{
+			"DELETE FROM link WHERE person IN (SELECT id FROM person WHERE platform = $1 AND platform_id = $2)",
+			"DELETE FROM holder WHERE platform = $1 AND platform_id = $2",
+		} {
+			if _, err := tx.ExecContext(ctx, query, platform, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Opened counts the unfinished games that were opened under the names that belong to a

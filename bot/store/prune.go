@@ -10,11 +10,13 @@ import (
 
 // How long rows are kept that are needed only after accidents, as docs/retention.md says.
 const (
-	keepAnswers  = 30 * 24 * time.Hour // answers to requests
-	keepPosts    = 30 * 24 * time.Hour // posts that were shown, once no game needs them
-	keepDeleted  = 30 * 24 * time.Hour // games that were deleted
-	keepMessages = 90 * 24 * time.Hour // the transcript of the local room,
-	leastKept    = 10_000              // or this many of its newest messages, if these are more (Trim bounds their bytes)
+	keepAnswers  = 30 * 24 * time.Hour  // answers to requests
+	keepPosts    = 30 * 24 * time.Hour  // posts that were shown, once no game needs them
+	keepDeleted  = 30 * 24 * time.Hour  // games that were deleted
+	keepLinks    = 365 * 24 * time.Hour // browsers that are a person,
+	keepUnused   = time.Hour            // and addresses that would have made them that
+	keepMessages = 90 * 24 * time.Hour  // the transcript of the local room,
+	leastKept    = 10_000               // or this many of its newest messages, if these are more (Trim bounds their bytes)
 )
 
 // A sweep goes through a table in the order of its key and deletes rows that are no
@@ -31,6 +33,7 @@ type sweep struct {
 // waits. Only players make turns, so the index event_actor is enough to find events.
 const strangers = `
 	NOT EXISTS (SELECT 1 FROM preference WHERE person = person.id)
+	AND NOT EXISTS (SELECT 1 FROM link WHERE person = person.id)
 	AND NOT EXISTS (SELECT 1 FROM game WHERE opener = person.id)
 	AND NOT EXISTS (SELECT 1 FROM game WHERE black = person.id)
 	AND NOT EXISTS (SELECT 1 FROM game WHERE white = person.id)
@@ -61,6 +64,7 @@ var sweeps = []sweep{
 			WHERE c.game = game.id)`},
 	{table: "message", key: "n", number: true, keep: keepMessages,
 		useless: "at < $1 AND n <= (SELECT MAX(n) FROM message) - " + strconv.Itoa(leastKept)},
+	{table: "link", key: "secret", keep: keepLinks, useless: "at < $1 + CASE name WHEN '' THEN " + strconv.FormatInt((keepLinks-keepUnused).Milliseconds(), 10) + " ELSE 0 END"},
 	// A stranger may be sending a first request at this moment. The store then refuses
 	// the step, because it names an unknown person, and the bot decides again.
 	{table: "person", key: "id", useless: "$1 > 0 AND " + strangers + `

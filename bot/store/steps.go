@@ -63,6 +63,11 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 				return fmt.Errorf("store the typed message: %w", err)
 			}
 		}
+		if step.Link != nil {
+			if err := putLink(ctx, tx, *step.Link, step); err != nil {
+				return err
+			}
+		}
 		if step.Prefs != nil {
 			if err := putPreferences(ctx, tx, *step.Prefs); err != nil {
 				return err

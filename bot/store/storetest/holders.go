@@ -3,8 +3,10 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
@@ -86,4 +88,89 @@ func racingHolders(d *fixture) {
 	for _, h := range got {
 		d.same("holder", h, got[0])
 	}
+}
+
+func links(d *fixture) {
+	ada := d.person(outbox.User{Platform: "web", ID: "name:ada", Name: "Ada"})
+	bob := d.person(outbox.User{Platform: "web", ID: "name:bob", Name: "Bob"})
+	commits := func(l match.Linking) error {
+		d.Helper()
+		return d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Where: garden, Link: &l})
+	}
+	link := func(secret string) string {
+		d.Helper()
+		l, err := d.Link(d.ctx(), secret)
+		if errors.Is(err, bot.ErrNotFound) {
+			return "nobody"
+		}
+		d.must(err)
+		return fmt.Sprint(l.Who.Name, " ", l.Name, " ", l.Where == garden, " ", l.At.Equal(d.now))
+	}
+	browsers := func(p match.PersonID) (out []string) {
+		d.Helper()
+		all, err := d.Browsers(d.ctx(), p)
+		d.must(err)
+		for _, l := range all {
+			out = append(out, l.Secret)
+		}
+		return out
+	}
+	conflicts := func(what string, l match.Linking) {
+		d.Helper()
+		if err := commits(l); !errors.Is(err, bot.ErrConflict) {
+			d.Errorf("%s: %v", what, err)
+		}
+	}
+	d.must(commits(match.Linking{Person: ada, Secret: "first"}))
+	d.must(commits(match.Linking{Person: bob, Secret: "other"}))
+	d.must(commits(match.Linking{Person: ada, Secret: "second"}))
+	d.same("an address that another has replaced", link("first"), "nobody")
+	d.same("the other", link("second"), "Ada  true true")
+	conflicts("an address of somebody else", match.Linking{Person: ada, Spends: "other", Secret: "b", Name: "Firefox"})
+	conflicts("the address of nobody", match.Linking{Person: "p", Secret: "third"})
+	d.must(commits(match.Linking{Person: ada, Spends: "second", Secret: "b1", Name: "Firefox"}))
+	conflicts("an address that was used", match.Linking{Person: ada, Spends: "second", Secret: "b2", Name: "Chrome"})
+	conflicts("a browser instead of an address", match.Linking{Person: ada, Spends: "b1", Secret: "b2", Name: "Chrome"})
+	d.same("the browser", link("b1"), "Ada Firefox true true")
+	d.same("an address once used", link("second"), "nobody")
+	d.must(commits(match.Linking{Person: ada, Secret: "third"}))
+	d.same("her browsers", browsers(ada), []string{"b1"})
+
+	d.must(commits(match.Linking{Person: bob, End: []string{"b1"}}))
+	d.same("somebody else ends it", link("b1"), "Ada Firefox true true")
+	d.must(d.Unlink(d.ctx(), "third"))
+	d.same("addresses stay", link("third"), "Ada  true true")
+	d.must(d.Unlink(d.ctx(), "b1"))
+	d.must(d.Unlink(d.ctx(), "b1"))
+	d.same("signed out", browsers(ada), []string(nil))
+
+	// Who releases a name, or forgets its person, ends the browsers.
+	d.must(commits(match.Linking{Person: ada, Spends: "third", Secret: "b3", Name: "Firefox"}))
+	d.must(commits(match.Linking{Person: bob, Spends: "other", Secret: "b4", Name: "Firefox"}))
+	d.must(d.Release(d.ctx(), "web", "name:ada"))
+	d.same("of a name that was released", link("b3"), "nobody")
+	d.same("of another name", link("b4"), "Bob Firefox true true")
+	d.must(d.Forget(d.ctx(), bot.Forgetting{Person: bob, Who: outbox.User{Platform: "web", ID: "name:bob", Name: "Bob"}}))
+	d.same("of somebody who is being forgotten", link("b4"), "nobody")
+
+	// An address is kept for an hour, a browser for a year; and their person as long.
+	cid := d.person(outbox.User{Platform: "chat", ID: "cid", Name: "Cid"})
+	d.must(commits(match.Linking{Person: cid, Secret: "b5", Name: "Firefox"}))
+	d.must(commits(match.Linking{Person: cid, Secret: "unused"}))
+	began := d.now
+	left := func(after time.Duration) (out []string) {
+		d.now = began.Add(after)
+		d.prune()
+		d.now = began
+		for _, secret := range []string{"b5", "unused"} {
+			if link(secret) != "nobody" {
+				out = append(out, secret)
+			}
+		}
+		return out
+	}
+	d.same("after an hour", left(time.Hour), []string{"b5", "unused"})
+	d.same("after two hours", left(2*time.Hour), []string{"b5"})
+	d.same("after a year", left(365*24*time.Hour), []string{"b5"})
+	d.same("after more", left(366*24*time.Hour), []string(nil))
 }

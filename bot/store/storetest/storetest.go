@@ -80,6 +80,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"strangers are pruned", prunedPeople},
 
 		{"a name has one holder", holders},
+		{"browsers are a person", links},
 		{"of many who take a name one gets it", racingHolders},
 		{"a bookmark is kept", bookmarks},
 		{"an outage is kept until it is dropped", outages},
