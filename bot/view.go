@@ -45,6 +45,7 @@ type View struct {
 	Card   render.Scene      // the same for previews: without names unless Public
 	Title  string            // for previews, likewise: at most 70 bytes
 	Text   string            // for previews, likewise: at most 350 bytes
+	Heard  string            // what the last turn did, what changed hands and what is asked of Viewing.By, for those who hear a page
 	Line   string            // what the last turn did; empty before the first
 	Turns  []ViewTurn        // those that stand now, in order
 	Rules  string            // name of the ruleset, as people type it
@@ -132,12 +133,13 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 		shown.NoHints = true
 	}
 	var own match.Preferences
+	var by match.PersonID
 	if v.By != (outbox.User{}) {
 		known, err := b.store.Known(ctx, v.By, m.Where, "")
 		if err != nil {
 			return View{}, err
 		}
-		own = known.Prefs
+		own, by = known.Prefs, known.Person
 	}
 	if found, ok := text.FindLanguage(cmp.Or(own.Lang, v.Lang)); ok {
 		l = found
@@ -158,6 +160,7 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 		return out, nil
 	}
 	out.describe(shown, last, p, l)
+	out.Heard = out.heard(m, last, p, l, by)
 	named := map[match.PersonID]outbox.User{}
 	if out.Public {
 		named = who

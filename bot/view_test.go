@@ -346,3 +346,45 @@ func TestViewOfOnesOwn(t *testing.T) {
 		t.Errorf("afterwards ada sees %+v in %s", v.Scene.Look, v.Lang)
 	}
 }
+
+// Those who hear a page are told what the last turn did, what changed hands, and what is asked
+// of them.
+func TestViewHeard(t *testing.T) {
+	k, m := paged(t, match.LinkPages, "ada> /new two-button 5x5", "bob> /join")
+	heard := func(who string, seq int) string {
+		return k.view(t, bot.Viewing{Slug: m.Page, Seq: seq, By: person(who), Lang: "en"}).Heard
+	}
+	const (
+		second = "Move 4: White B1, takes 1. White +1 prisoner. "
+		passed = "Move 6: White passes. Black +1 pass stone. "
+		dead   = passed + "Marked as dead, one stone of each chain: C3. White +31½. "
+		yours  = "It is up to you: mark the dead stones, then accept."
+		ended  = passed + "White +1 prisoner. White +1 button. Marked as dead, one stone of each chain: C3. White +31½. Game over."
+	)
+	for _, c := range []struct{ line, ada, bob, eve string }{
+		{"eve> /score", "New game. It is your turn: Black to play.", "New game. Black to play.", "New game. Black to play."},
+		{"ada> /place A1", "Move 1: Black A1. White to play.", "Move 1: Black A1. It is your turn: White to play.", "Move 1: Black A1. White to play."},
+		{"bob> /place A2", "Move 2: White A2. It is your turn: Black to play.", "Move 2: White A2. Black to play.", "Move 2: White A2. Black to play."},
+		{"ada> /place C3", "Move 3: Black C3. White to play.", "Move 3: Black C3. It is your turn: White to play.", "Move 3: Black C3. White to play."},
+		{"bob> /place B1", second + "It is your turn: Black to play.", second + "Black to play.", second + "Black to play."},
+		{"ada> /draw", second + "Black has asked for the draw, and White has not answered. It is your turn: Black to play.",
+			second + "Black asks you for the draw: accept or decline. Black to play.", second + "Black has asked for the draw, and White has not answered. Black to play."},
+		{"ada> /pass", "Move 5: Black passes. White +1 pass stone. Black +1 button. White to play.",
+			"Move 5: Black passes. White +1 pass stone. Black +1 button. It is your turn: White to play.", "Move 5: Black passes. White +1 pass stone. Black +1 button. White to play."},
+		{"bob> /pass", passed + "No stone is marked as dead. White +8½. " + yours, passed + "No stone is marked as dead. White +8½. " + yours,
+			passed + "No stone is marked as dead. White +8½. Play has stopped."},
+		{"ada> /dead C3", dead + yours, dead + yours, dead + "Play has stopped."},
+		{"ada> /accept", dead + "Black has accepted. Play has stopped.", dead + "Black has accepted. " + yours, dead + "Black has accepted. Play has stopped."},
+		{"bob> /accept", ended, ended, ended},
+	} {
+		k.lines(t, c.line)
+		for who, want := range map[string]string{"ada": c.ada, "bob": c.bob, "eve": c.eve} {
+			if got := heard(who, 0); got != want {
+				t.Errorf("%s: %s hears\n%s\nwant\n%s", c.line, who, got, want)
+			}
+		}
+	}
+	if got := heard("ada", 4); got != "Move 1: Black A1. White to play." {
+		t.Errorf("of an earlier moment Ada hears %s", got)
+	}
+}

@@ -183,6 +183,15 @@ func (w *Words) stopped(s string) string {
 	return capital(s)
 }
 
+// Sentences joins parts of what is told, as sentences; empty ones are left out.
+func (w *Words) Sentences(parts ...string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(w.stopped(p))
+	}
+	return strings.TrimSpace(b.String())
+}
+
 // ended is stopped without the capital, for words that begin with a name.
 func (w *Words) ended(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")

@@ -1,24 +1,18 @@
 // The page of a game: shows it, and follows it from now on.
 
 import { GameView } from "./view.js";
+import { hear } from "./hear.js";
 import "./play.js";
 
 const main = document.querySelector("main");
 const view = new GameView(main, location.href, { address: true });
-
-/** Says what the last turn did to those who hear the page. */
-const said = document.createElement("p");
-said.className = "heard";
-said.setAttribute("role", "status");
-document.body.append(said);
 
 main.addEventListener("taken", ({ detail: page }) => {
   document.title = page.title;
   document.body.className = page.body.className;
   document.documentElement.lang = page.documentElement.lang;
   document.documentElement.dir = page.documentElement.dir;
-  const line = (main.querySelector(".line") ?? main.querySelector("h1")).textContent;
-  if (said.textContent !== line) said.textContent = line;
+  hear(main.querySelector(".told")?.dataset.heard ?? main.querySelector("h1").textContent);
 });
 
 let following, newest = view.newest, reconnecting = 0;
