@@ -185,7 +185,8 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("GET /g/{slug}/follow", s.reading(streamReads, s.follow))
 	mux.HandleFunc("POST /g/{slug}/look", s.reading(drawReads, s.chooseLook))
 	mux.HandleFunc("GET /g/{slug}/turn/{number}", s.reading(1, s.turn))
-	mux.HandleFunc("GET /g/{slug}/{seq}/{picture}", s.reading(drawReads, s.gamePicture))
+	mux.HandleFunc("GET /g/{slug}/embed", s.embed)
+	mux.HandleFunc("GET /g/{slug}/{seq}/{part}", s.partOfMoment)
 	mux.HandleFunc("GET /g/", s.reading(1, s.missing))
 	mux.HandleFunc("GET /r/{ruleset}", s.reading(1, s.rulesPage))
 	mux.HandleFunc("GET /r/", s.reading(1, s.missing))
@@ -272,9 +273,10 @@ func (s *server) guard(next http.Handler) http.Handler {
 			return
 		}
 		// CrossOriginProtection asks about what changes things; streams and pictures are
-		// nothing for other pages either. A link that somebody follows is.
+		// nothing for other pages either. A link that somebody follows is, and a board to embed.
 		site := r.Header.Get("Sec-Fetch-Site")
-		link := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+		dest := r.Header.Get("Sec-Fetch-Dest")
+		link := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && (dest == "document" || dest == "iframe" && embeds(r.URL.Path))
 		if site != "" && site != "same-origin" && site != "none" && r.URL.Path != "/" && !link {
 			http.Error(w, "Other pages may not ask this room.", http.StatusForbidden)
 			return

@@ -93,7 +93,7 @@ func readerLanguage(r *http.Request) string {
 
 // write sends a page that a template makes of data.
 func (s *server) write(w http.ResponseWriter, status int, name string, public bool, data any) {
-	s.send(w, status, s.page(name, data), public)
+	s.send(w, status, s.page(name, data), public, pagePolicy)
 }
 
 // page returns a page that a template makes of data; nil: it cannot.
@@ -106,7 +106,10 @@ func (s *server) page(name string, data any) []byte {
 	return out.Bytes()
 }
 
-func (s *server) send(w http.ResponseWriter, status int, page []byte, public bool) {
+// pagePolicy is the Content-Security-Policy of pages that templates make, which have forms.
+var pagePolicy = strings.Replace(policy, "form-action 'none'", "form-action 'self'", 1)
+
+func (s *server) send(w http.ResponseWriter, status int, page []byte, public bool, policy string) {
 	if page == nil {
 		http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
 		return
@@ -116,7 +119,7 @@ func (s *server) send(w http.ResponseWriter, status int, page []byte, public boo
 		h.Set("X-Robots-Tag", "noindex")
 	}
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", strings.Replace(policy, "form-action 'none'", "form-action 'self'", 1))
+	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "same-origin") // without any referrer, browsers send forms with "Origin: null"
 	w.WriteHeader(status)
 	_, _ = w.Write(page) // who does not read it has gone
@@ -205,7 +208,7 @@ func (s *server) gamePage(w http.ResponseWriter, r *http.Request) {
 	if v.As != nil && v.As.Rules == "" {
 		status = http.StatusBadRequest
 	}
-	s.send(w, status, page, v.Public)
+	s.send(w, status, page, v.Public, pagePolicy)
 }
 
 // turn leads to the position after a turn that stands now, by its number. What has that
@@ -244,13 +247,21 @@ func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, bot.Translated(browserLanguage(r), wordNotNow), http.StatusServiceUnavailable)
 }
 
+// partOfMoment sends what belongs to the page of a moment: its pictures, and the board to embed.
+// It is one pattern, because one of the embed's own would be ambiguous beside that of turn.
+func (s *server) partOfMoment(w http.ResponseWriter, r *http.Request) {
+	switch r.PathValue("part") {
+	case "board.png", "card.png":
+		s.reading(drawReads, s.gamePicture)(w, r)
+	case "embed":
+		s.embed(w, r)
+	default:
+		s.reading(1, s.missing)(w, r)
+	}
+}
+
 // gamePicture draws the board of a game's page, or the card of its preview.
 func (s *server) gamePicture(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("picture")
-	if name != "board.png" && name != "card.png" {
-		s.missing(w, r)
-		return
-	}
 	var v bot.View
 	err := s.inTurn(r.Context(), func() (err error) {
 		v, err = s.view(r, "", outbox.User{})
@@ -261,7 +272,7 @@ func (s *server) gamePicture(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	scene, o := v.Scene, render.Options{Theme: r.URL.Query().Get("theme"), Size: r.URL.Query().Get("size")}
-	if name == "card.png" {
+	if r.PathValue("part") == "card.png" {
 		scene, o = card(v), render.Options{Layout: "card"}
 	} else if counted(v) {
 		scene = v.As.Scene
@@ -292,6 +303,14 @@ func (q queued) Draw(w io.Writer, o render.Options) error {
 // counted reports whether a page has the count of another ruleset.
 func counted(v bot.View) bool { return v.As != nil && v.As.Err == "" }
 
+// queryOf returns what an address says besides the moment: the ruleset that counts it.
+func queryOf(v bot.View) string {
+	if counted(v) {
+		return "?as=" + url.QueryEscape(v.As.Rules)
+	}
+	return ""
+}
+
 // card returns the scene of a preview: that of the other ruleset, if one was asked.
 func card(v bot.View) render.Scene {
 	if !counted(v) {
@@ -317,6 +336,7 @@ type gameView struct {
 	Back, On          []step        // to moments before and after this one
 	List              template.HTML // links to all turns, a lot of them
 	Book, Alone       link          // the rules; the page without the other ruleset
+	Embed             string        // HTML with which another page shows the board
 	Trial             string        // that these turns only try out what is dead; empty: they do not
 	Notes             []string
 	Players           []player
@@ -364,10 +384,7 @@ type ruling struct {
 func (s *server) gameView(r *http.Request, v bot.View) gameView {
 	now := gamePath(r)
 	at := func(seq int) string { return now + "/" + strconv.Itoa(seq) }
-	query := ""
-	if counted(v) {
-		query = "?as=" + url.QueryEscape(v.As.Rules)
-	}
+	query := queryOf(v)
 	t := func(english string, args ...string) string { return bot.Translated(v.Lang, english, args...) }
 	if v.Scene.Words == nil {
 		v.Scene.Words = &render.English
@@ -379,8 +396,8 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 		Game: now, Now: now + query, Here: v.Path + query, Action: r.URL.Path,
 		Book:    link{"/r/" + url.PathEscape(v.Rules), t(wordRules, v.Scene.Ruleset)},
 		Players: []player{playerOf(v.Scene, rules.Black), playerOf(v.Scene, rules.White)},
-		Choices: s.choices(r.Context(), v),
-		Theme:   "board-auto", Address: r.URL.RequestURI(),
+		Choices: s.choices(r.Context(), v), Embed: s.embedCode(r, v, query),
+		Theme: "board-auto", Address: r.URL.RequestURI(),
 	}
 	own := looks(r, v)
 	page.Look = lookForm(v, own)

@@ -550,7 +550,7 @@ func (d discard) WriteHeader(int)             {}
 // The pages of games are translated, all of them.
 func TestGameWords(t *testing.T) {
 	said := map[string]bool{}
-	for _, name := range []string{"game.html", "rules.html", "missing.html", "head.html"} {
+	for _, name := range []string{"game.html", "rules.html", "missing.html", "head.html", "embed.html"} {
 		data, err := page.ReadFile("page/" + name)
 		if err != nil {
 			t.Fatal(err)

@@ -105,6 +105,8 @@ var gameWords = []string{
 	"The board in letters",
 	"How you see this page",
 	"Keep in this browser",
+	"Show this board on another page",
+	"Open the board",
 }
 
 // What these pages say besides.
