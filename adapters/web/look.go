@@ -100,7 +100,7 @@ func (s *server) chooseLook(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "That cannot be read.", http.StatusBadRequest)
 		return
 	}
-	who, err := s.player(r)
+	who, _, err := s.player(r)
 	if err == nil && who.ID != "" {
 		req := request(who)
 		req.ID, req.Command, req.Args, req.Shows = platform+":look:"+rand.Text(), "settings", map[string]string{"whose": "mine"}, true

@@ -187,7 +187,7 @@ func (s *server) gamePage(w http.ResponseWriter, r *http.Request) {
 	var page []byte
 	var v bot.View
 	err := s.inTurn(r.Context(), func() error {
-		who, err := s.player(r)
+		who, free, err := s.player(r)
 		if err == nil {
 			v, err = s.view(r, readerLanguage(r), who)
 		}
@@ -195,6 +195,7 @@ func (s *server) gamePage(w http.ResponseWriter, r *http.Request) {
 			view := s.gameView(r, v)
 			if !view.Compared && !view.Moment { // else there are two boards, or it is over
 				view.Play = s.play(r, v, who)
+				view.Sit = sitting(view.View, view.Game, free, view.Play)
 			}
 			page = s.page("game.html", view)
 		}
@@ -342,6 +343,7 @@ type gameView struct {
 	Players           []player
 	Boards            []boardView
 	Play              *playing // nil: who looks does not play
+	Sit               []link   // to seats that they can take
 	Ledger            []ledgerRow
 	Choices           []ruling
 	Theme             string // classes of the page, for the theme of its boards

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -32,27 +33,75 @@ type action struct {
 }
 
 // player returns who plays in the game of a page from the browser of a request: whose turn it
-// is, if it plays for both. Zero: nobody, or the game is played elsewhere.
-func (s *server) player(r *http.Request) (who outbox.User, err error) {
-	browser := browserOf(r)
-	if browser == "" {
-		return who, nil
-	}
+// is, if it plays for both, or else who it says it is in its query, if it can be them. Zero:
+// nobody, or the game is played elsewhere. Free are the seats of the players of a game that is
+// on in which the browser does not sit, and can.
+func (s *server) player(r *http.Request) (who outbox.User, free []outbox.User, err error) {
 	v, err := s.service.View(r.Context(), bot.Viewing{Slug: r.PathValue("slug"), Watch: true})
 	m := v.Match
 	if err != nil || m.Where.Platform != platform {
-		return who, err
+		return who, nil, err
 	}
 	known, err := s.cfg.Log.People(r.Context(), []match.PersonID{m.Black, m.White})
-	for _, p := range []match.PersonID{m.Black, m.White, m.ToMove} {
-		if u := known[p]; u.ID != "" && err == nil {
-			var own bool
-			if own, _, err = s.holds(r.Context(), u.ID, browser); own {
-				who = u
+	if err != nil {
+		return who, nil, err
+	}
+	browser, asked := browserOf(r), outbox.User{}
+	if seat := r.URL.Query().Get("seat"); seat != "" {
+		asked, _ = userOf(seat)
+	}
+	may := map[outbox.User]bool{}
+	for _, u := range []outbox.User{known[m.Black], known[m.White]} {
+		if u.ID == "" || browser == "" && seatWith(u.ID) == nil {
+			continue
+		}
+		own, _, err := s.holds(r.Context(), u.ID, browser)
+		if err != nil {
+			return who, nil, err
+		}
+		if !own && seatWith(u.ID) != nil {
+			other, err := s.heldByOther(r.Context(), u, browser)
+			if err != nil {
+				return who, nil, err
 			}
+			if !other && !slices.Contains(free, u) {
+				free = append(free, u)
+			}
+			may[u] = !other && u == asked && browser != ""
+		}
+		if own || may[u] {
+			may[u], who = true, u
 		}
 	}
-	return who, err
+	if may[asked] {
+		who = asked
+	}
+	if u := known[m.ToMove]; may[u] {
+		who = u
+	}
+	if asked == onlooker {
+		who = outbox.User{}
+	}
+	if m.State != match.Going || r.PathValue("seq") != "" {
+		return who, nil, nil
+	}
+	return who, slices.DeleteFunc(free, func(u outbox.User) bool { return u == who }), nil
+}
+
+// sitting returns links that lead to the free seats of a game, unless somebody who looks at
+// it has a turn to make first.
+func sitting(v bot.View, game string, free []outbox.User, p *playing) (links []link) {
+	if p != nil && p.Place != "" {
+		return nil
+	}
+	for _, u := range free {
+		color, name := "black", v.Scene.Words.Black
+		if u == white {
+			color, name = "white", v.Scene.Words.White
+		}
+		links = append(links, link{"/#" + color + game, bot.Translated(v.Lang, wordSit, name)})
+	}
+	return links
 }
 
 // play returns what somebody who plays in a game can do on its page; nil: they do not.

@@ -5,6 +5,11 @@ package web
 var pageWords = []string{
 	"Skip to the message box",
 	"local room",
+	"The game",
+	"Games",
+	"Game {0}",
+	"Board",
+	"Talk",
 	"How to play",
 	"Transcript",
 	"Messages",
@@ -117,6 +122,7 @@ const (
 	wordNewest   = "The newest position"
 	wordRules    = "Rules: {0}"
 	wordYouPlay  = "You play {0}."
+	wordSit      = "Sit as {0}"
 	wordOnly     = "Only {0}"
 	wordTotal    = "Total"
 	wordNotFound = "There is no such page"

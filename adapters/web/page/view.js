@@ -18,6 +18,7 @@ const modified = (e) => e.altKey || e.ctrlKey || e.metaKey || e.shiftKey;
 export class GameView {
   #root;
   #address; // whether the address bar tells what is shown
+  #from;
   #pending = null; // the page that is being fetched; null: none
   #fetching = new AbortController();
   #retrying = 0;
@@ -28,12 +29,14 @@ export class GameView {
   /**
    * @param {Element} root
    * @param {string} url the address of what the element shows
-   * @param {{address?: boolean}} options
+   * @param {{address?: boolean, from?: (url: string) => string}} options from: the address from
+   *   which to fetch a page, by that which it has
    */
-  constructor(root, url, { address = false } = {}) {
+  constructor(root, url, { address = false, from = (url) => url } = {}) {
     this.#root = root;
     this.#shown = new URL(url, location.href).href;
     this.#address = address;
+    this.#from = from;
     const { signal } = this.#closed;
     document.addEventListener("keydown", (e) => this.#key(e), { signal });
     root.addEventListener("click", (e) => this.#click(e), { signal });
@@ -79,7 +82,7 @@ export class GameView {
     this.#pending = { url, history };
     let page, wait = 0;
     try {
-      const answer = await fetch(url, { signal });
+      const answer = await fetch(this.#from(url), { signal });
       wait = Number(answer.headers.get("Retry-After")) || 0;
       page = new DOMParser().parseFromString(await answer.text(), "text/html");
     } catch {
@@ -174,7 +177,7 @@ export class GameView {
     const clocks = this.#root.querySelectorAll(".clock");
     if (document.hidden || !clocks.length) return;
     try {
-      const answer = await fetch(this.#shown);
+      const answer = await fetch(this.#from(this.#shown));
       if (!answer.ok) return;
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       page.querySelectorAll(".clock").forEach((c, i) => clocks[i] && (clocks[i].textContent = c.textContent));

@@ -6,9 +6,12 @@ import { put } from './box.js';
 
 const guide = $('guide');
 
+/** Whether the guide has room beside the talk. */
+const roomy = () => wide.matches && !document.body.classList.contains('live');
+
 function showGuide(open) {
   guide.hidden = !open;
-  document.querySelector('main').inert = open && !wide.matches; // it lies behind
+  document.querySelector('main').inert = open && !roomy(); // it lies behind
   $('guide-button').setAttribute('aria-expanded', String(open));
 }
 
@@ -20,20 +23,22 @@ export function welcome() {
   const empty = !$('log').childElementCount;
   $('empty').hidden = !empty;
   if (empty) showGuide(true);
-  else if (!wide.matches) showGuide(false);
+  else if (!roomy()) showGuide(false);
 }
 
-wide.onchange = () => showGuide(wide.matches ? recall('guide') !== 'closed' : !$('log').childElementCount);
+const settle = () => showGuide(roomy() ? recall('guide') !== 'closed' : !$('log').childElementCount);
+wide.onchange = settle;
+document.addEventListener('laid', settle); // with the live board, or without
 
 $('guide-button').onclick = () => {
   showGuide(guide.hidden);
-  if (wide.matches) remember('guide', guide.hidden ? 'closed' : 'open');
+  if (roomy()) remember('guide', guide.hidden ? 'closed' : 'open');
   if (!guide.hidden) $('guide-close').focus();
 };
 
 $('guide-close').onclick = () => {
   showGuide(false);
-  if (wide.matches) remember('guide', 'closed');
+  if (roomy()) remember('guide', 'closed');
   $('guide-button').focus();
 };
 
@@ -41,7 +46,7 @@ guide.onclick = (event) => {
   const example = event.target.closest('.example');
   if (!example) return;
   put(example.textContent);
-  if (!wide.matches) showGuide(false);
+  if (!roomy()) showGuide(false);
   tell(t('Press Enter to send it.'));
 };
 

@@ -44,6 +44,9 @@ export function picture(m) {
   return e;
 }
 
+/** Whether the live board shows what is played, so that a picture in the talk is only a picture. */
+const small = () => document.body.classList.contains('live');
+
 /**
  * Lets the player to move place a stone by a click on the board: the mouse shows where, a
  * finger presses twice. When play has stopped, a click marks a group as dead, or as alive
@@ -62,7 +65,7 @@ function playable(m, e, img) {
     return plays(m, myName()) ? t('It is not your turn. {0}.', table.next) : t('You are watching. {0}.', table.next);
   };
   const pointAt = (event) => {
-    if (!place || why()) return null;
+    if (!place || small() || why()) return null;
     const tall = img.naturalHeight > img.naturalWidth;
     const scale = (tall ? portrait : board).medium.width / img.clientWidth;
     const box = img.getBoundingClientRect();
@@ -79,7 +82,7 @@ function playable(m, e, img) {
   img.onpointermove = (event) => { if (event.pointerType === 'mouse') aim(pointAt(event)); };
   img.onpointerleave = (event) => { if (event.pointerType === 'mouse') aim(null); };
   img.onclick = (event) => {
-    if (!place) return enlarge(m);
+    if (!place || small()) return enlarge(m);
     refocus();
     if (why()) return tell(why());
     const p = pointAt(event);

@@ -7,6 +7,7 @@ import { followTurn, mySeat, seatGiven } from './seats.js';
 import { add, empty, has } from './log.js';
 import { keepEnd, loaded } from './scroll.js';
 import { welcome } from './guide.js';
+import * as live from './live.js';
 
 let stream = null, retry = 0, streamSeat = null;
 let loading = true;    // the history is on its way
@@ -32,6 +33,7 @@ export function connect(anew = false) {
     if (has(m.n)) return;
     if (m.private) lastOwn[to] = m.n; else last = m.n;
     keepEnd(() => add(m));
+    live.learn(m, loading);
     if (loading) return;
     welcome();
     followTurn();
@@ -39,6 +41,7 @@ export function connect(anew = false) {
   s.addEventListener('reset', () => {
     last = 0;
     empty();
+    live.clear();
   });
   s.addEventListener('ready', (event) => {
     line('');
@@ -55,6 +58,7 @@ export function connect(anew = false) {
     welcome();
     followTurn();
     loaded();
+    live.begin();
   });
   s.onerror = () => {
     line(t('The room does not answer. Trying again…'));

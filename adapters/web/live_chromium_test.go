@@ -1,0 +1,157 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
+)
+
+// shoot writes a picture of a page into the folder that SHOTS names, for somebody to look at.
+func (p *tab) shoot(name string) {
+	p.t.Helper()
+	dir := os.Getenv("SHOTS")
+	if dir == "" {
+		return
+	}
+	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	os.WriteFile(dir+"/"+name+".png", png, 0o600)
+}
+
+// prefers sets the colour scheme of a browser. Nothing changes slowly then.
+func (p *tab) prefers(scheme string) {
+	p.t.Helper()
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// The room has the live board of its game beside the talk: large enough to press, with all
+// that a turn needs on one screen. Two people play on it, each in their seat, and see what
+// the talk says; where both have no room, one press leads from one to the other.
+func TestLiveBoardInChromium(t *testing.T) {
+	tier.Change(t)
+	axe, err := os.ReadFile(axeCore(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := openStore(t, newFile(t))
+	r := newRoom(st)
+	b := withPages(st)
+	url, _ := listen(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+	p := openTab(t, chromium(t), url)
+	p.wait(`document.querySelector('#game').hidden && !document.querySelector('#guide').hidden`)
+	p.say("/new two-button 19x19 clock:3d")
+	p.wait(`document.querySelector('#play [data-command=pass]') && document.body.matches('.live')`)
+	for _, c := range []struct {
+		width, height int64
+		point         float64 // distance of lines, in pixels
+		talk          bool    // there is room for the talk
+	}{{360, 640, 17, false}, {360, 560, 15, false}, {768, 1024, 35, false}, {1024, 768, 24, true}, {1366, 625, 26, true}, {1920, 1080, 44, true}} {
+		p.do(chromedp.EmulateViewport(c.width, c.height))
+		p.wait(`innerWidth === %d`, c.width)
+		point := get[float64](p, `(() => {
+			const x = (at) => { const r = document.querySelector('[data-point=' + at + ']').getBoundingClientRect(); return r.left + r.width / 2 };
+			return (x('T1') - x('A1')) / 18 })()`)
+		t.Logf("%d×%d: %.1f", c.width, c.height, point)
+		if point < c.point {
+			t.Errorf("%d×%d: a point has %.1f pixels, want %v", c.width, c.height, point, c.point)
+		}
+		what := []string{".board", ".players", "#play", ".clock"}
+		if c.talk {
+			what = append(what, "#message", "#scroll")
+		}
+		for _, what := range what {
+			if !get[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q), r = e.getBoundingClientRect(); return e.checkVisibility() && r.top >= 0 && r.left >= 0 && r.bottom <= innerHeight + .5 && r.right <= innerWidth + .5 && r.width > 0 })()`, what)) {
+				t.Errorf("%d×%d: %s is not seen whole", c.width, c.height, what)
+			}
+		}
+		if wide := get[int64](p, `document.documentElement.scrollWidth`); wide > c.width {
+			t.Errorf("%d×%d: the page is %d wide", c.width, c.height, wide)
+		}
+		if got := get[bool](p, `document.querySelector('#scroll').checkVisibility()`); got != c.talk {
+			t.Errorf("%d×%d: the talk is seen: %v", c.width, c.height, got)
+		}
+		p.shoot(fmt.Sprintf("live-%d-%d", c.width, c.height))
+	}
+	p.do(chromedp.EmulateViewport(1366, 625))
+
+	// A second visitor comes by the address of the game, and takes the free seat with one press.
+	second := blankTab(t, chromium(t))
+	second.do(chromedp.Navigate(url + pathOf(t, st)))
+	second.wait(`document.querySelector('.steps') && [...document.querySelectorAll('.sit a')].map((a) => a.textContent).join() === 'Sit as White'`)
+	second.shoot("live-visitor")
+	second.do(chromedp.Click(chromedp.CSS(".sit a")), chromedp.WaitVisible(chromedp.CSS("#play")))
+	second.wait(`document.querySelector('#seat').value === 'white' && document.querySelector('#play')?.dataset.seat === 'white' && !document.querySelector('#play').dataset.stone`)
+	press := func(p *tab, at string) {
+		t.Helper()
+		p.wait(`document.querySelector('#play').dataset.stone && !('sending' in document.body.dataset)`)
+		p.do(chromedp.Click(chromedp.CSS("[data-point=" + at + "]")))
+	}
+	press(p, "D4")
+	second.wait(`document.querySelector('#live .line').textContent.startsWith('1. Black D4')`)
+	press(second, "Q16")
+	p.sees("2. White Q16")
+	p.wait(`document.querySelector('#live .line').textContent.startsWith('2. White Q16') && document.querySelector('#play').dataset.stone === 'b'`)
+	if size := get[float64](p, `[...document.querySelectorAll('#log img')].at(-1).getBoundingClientRect().width`); size > 150 {
+		t.Errorf("beside the live board a picture in the talk is %v pixels wide", size)
+	}
+	get[bool](p, `[...document.querySelectorAll('#log img')].at(-1).click(), true`)
+	p.wait(`document.querySelector('dialog').open`)
+	get[bool](p, `document.querySelector('dialog').close(), true`)
+
+	// Keys step through the turns, and the talk stays.
+	get[bool](p, `document.activeElement.blur(), true`)
+	p.do(chromedp.KeyEvent("\u0302")) // the left arrow key
+	p.wait(`document.querySelector('#live .line').textContent.startsWith('1. Black D4') && location.pathname === '/'`)
+	p.do(chromedp.KeyEvent("\u0305"))
+
+	// On a phone one press leads to the talk, and back.
+	second.do(chromedp.EmulateViewport(360, 640))
+	second.wait(`!document.querySelector('#message').checkVisibility()`)
+	p.say("hello there")
+	second.wait(`document.querySelector('#switch').textContent === 'Talk (1)'`)
+	second.do(chromedp.Click(chromedp.CSS("#switch")))
+	second.sees("hello there")
+	second.wait(`document.querySelector('#message').checkVisibility() && !document.querySelector('#live').checkVisibility() && document.querySelector('#switch').textContent === 'Board'`)
+	second.narrow(360)
+	second.shoot("live-talk")
+	second.do(chromedp.Click(chromedp.CSS("#switch")))
+	second.wait(`document.querySelector('#live').checkVisibility()`)
+
+	for _, scheme := range []string{"light", "dark"} {
+		p.prefers(scheme)
+		get[bool](p, string(axe)+`; true`)
+		for _, violation := range get[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.map((n) => n.html)))`) {
+			t.Errorf("%s: %.500s", scheme, violation)
+		}
+		p.shoot("live-" + scheme)
+	}
+
+	// A third visitor watches.
+	third := openTab(t, chromium(t), url)
+	third.wait(`document.querySelector('#seat').value === 'onlooker' && document.querySelector('#live .steps') && !document.querySelector('#play')`)
+
+	// With several games one chooses the board; those that wait for oneself come first.
+	p.say("/new aga 9x9")
+	p.wait(`document.querySelectorAll('#games a').length === 2 && document.querySelector('#games [aria-current]').textContent.startsWith('Game 2')`)
+	p.wait(`document.querySelector('#live h1').textContent.includes('9×9')`)
+	second.wait(`[...document.querySelectorAll('#games a')].map((a) => a.textContent).join() === 'Game 2 Black to play,Game 1 Black to play'`)
+	p.do(chromedp.Click(chromedp.CSS("#games a:not([aria-current])")))
+	p.wait(`document.querySelector('#live h1').textContent.includes('19×19')`)
+	p.shoot("live-several")
+	names := get[[]string](p, `[...document.querySelectorAll('#games .mine')].map((a) => a.textContent)`)
+	if !slices.Equal(names, []string{"Game 2 Black to play", "Game 1 Black to play"}) {
+		t.Errorf("these wait for Black: %q", names)
+	}
+}
