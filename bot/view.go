@@ -20,7 +20,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
 
-// A Viewing asks how a game was at one moment, for a page of an adapter.
+// A Viewing asks how a game was at one moment, for a page of an adapter. If it names none, the
+// View has only Mine.
 type Viewing struct {
 	Slug string       // of the game's page; or
 	Game match.GameID // the game itself, for boards of the adapter's own rooms: the View has only Match, Path, Seq and Scene
@@ -98,6 +99,10 @@ const (
 
 // View returns a game at one moment; see [Service].
 func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
+	if v.Slug == "" && v.Game == "" && v.By != (outbox.User{}) {
+		mine, err := b.mine(ctx, v.By, "", text.BestLanguage(v.Lang))
+		return View{Mine: mine}, err
+	}
 	m, err := b.viewed(ctx, v)
 	var changed <-chan struct{}
 	if v.Watch && err == nil {

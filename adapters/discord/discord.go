@@ -120,7 +120,10 @@ type Adapter struct {
 	reportedAway bool          // guarded by reporting: the service may hold that it cannot
 }
 
-var _ bot.Adapter = (*Adapter)(nil)
+var (
+	_ bot.Adapter    = (*Adapter)(nil)
+	_ bot.Membership = (*Adapter)(nil)
+)
 
 // New makes an adapter. It asks Discord nothing yet.
 func New(cfg Config) (*Adapter, error) {

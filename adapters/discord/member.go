@@ -22,7 +22,7 @@ type membership struct {
 	until time.Time
 }
 
-// Member reports whether a person may read and write in a room now.
+// Member reports whether a person may read and write in a room now; see [bot.Membership].
 // Where Discord no longer shows the bot the room or the person, they may not.
 func (a *Adapter) Member(ctx context.Context, who outbox.User, where match.Room) (bool, error) {
 	if who.Platform != Name || where.Platform != Name || who.ID == "" || where.Channel == "" {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
@@ -364,6 +365,11 @@ func (b between) Run(ctx context.Context, service bot.Service) error {
 		service = b.wrap(service)
 	}
 	return b.Adapter.Run(ctx, service)
+}
+
+// Member has the bot know who may write in a room.
+func (b between) Member(ctx context.Context, who outbox.User, where match.Room) (bool, error) {
+	return b.Adapter.(bot.Membership).Member(ctx, who, where)
 }
 
 // Account has the outbox know the limits of the homeserver.

@@ -134,7 +134,10 @@ type Adapter struct {
 	empty       atomic.Bool // the bot may be alone in a room
 }
 
-var _ bot.Adapter = (*Adapter)(nil)
+var (
+	_ bot.Adapter    = (*Adapter)(nil)
+	_ bot.Membership = (*Adapter)(nil)
+)
 
 // New makes an adapter. It asks the homeserver nothing yet.
 func New(cfg Config) (*Adapter, error) {

@@ -28,7 +28,12 @@ const maxChoices = 25
 // suggest answers the page with completions.
 func (s *server) suggest(w http.ResponseWriter, r *http.Request) {
 	who, _ := userOf(r.FormValue("seat"))
-	if held, err := s.heldByOther(r.Context(), who, browserOf(r)); held || err != nil {
+	browser, err := s.holderOf(r, who.ID)
+	held := true
+	if err == nil {
+		held, err = s.heldByOther(r.Context(), who, browser)
+	}
+	if held || err != nil {
 		who = onlooker // somebody else's games are not suggested
 	}
 	text := r.FormValue("text")

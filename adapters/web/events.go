@@ -373,13 +373,18 @@ func (s *server) take(st *stream) (data [][]byte, ok bool) {
 func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	who, _ := userOf(r.FormValue("seat"))
 	at, resumed := readPlace(r)
-	st := &stream{who: who, browser: browserOf(r), address: addressOf(r), wake: make(chan struct{}, 1)}
+	st := &stream{who: who, address: addressOf(r), wake: make(chan struct{}, 1)}
 	failed := func(what string, err error) {
 		if r.Context().Err() == nil { // else the page was closed
 			s.log.Error(what, "error", err)
 		}
 	}
-	upTo, ok, err := s.open(r.Context(), st)
+	var upTo int64
+	var ok bool
+	var err error
+	if st.browser, err = s.holderOf(r, who.ID); err == nil {
+		upTo, ok, err = s.open(r.Context(), st)
+	}
 	switch {
 	case err != nil:
 		failed("opening a stream failed", err)

@@ -191,6 +191,9 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("GET /r/{ruleset}", s.reading(1, s.rulesPage))
 	mux.HandleFunc("GET /r/", s.reading(1, s.missing))
 	mux.HandleFunc("POST /ask", s.ask)
+	mux.HandleFunc("GET /link", s.reading(1, s.linkPage))
+	mux.HandleFunc("POST /link", s.link)
+	mux.HandleFunc("POST /link/out", s.signOut)
 	mux.HandleFunc("GET /owner", s.ownerForm)
 	mux.HandleFunc("POST /owner", s.ownerSubmit)
 	return s.guard(http.NewCrossOriginProtection().Handler(mux))
@@ -234,7 +237,7 @@ func preloading(files embed.FS, name string) []byte {
 
 // openPaths are what a browser asks for before the page can set its cookie, see direct.
 // All of them are the same for everybody.
-var openPaths = append([]string{"/", "/board.css", "/owner"}, assets...)
+var openPaths = append([]string{"/", "/board.css", "/owner", "/link"}, assets...)
 
 // needsNoCookie reports whether anybody may read a path. The pages of games and rulesets set
 // no cookie.
@@ -346,15 +349,18 @@ func served(name string, data []byte) http.HandlerFunc {
 type submission struct {
 	ID      string            `json:"id"` // made once, sent again with every retry
 	Seat    string            `json:"seat"`
+	Page    string            `json:"page"` // slug of the game's page, for linkedSeat
 	Text    string            `json:"text"`
 	Command string            `json:"command"`
 	Args    map[string]string `json:"args"`
 	File    *upload           `json:"file"` // the diagram or record of the command in Text
 
-	lang    string // of the browser
-	browser string // hash of its secret
-	client  client // whose limits count; without a secret if the browser has only now been given one
-	owner   bool   // somebody gave the owner token in it
+	lang    string      // of the browser
+	browser string      // hash of its secret
+	holder  string      // the same, or that of the browser that holds the name that this one is by a link
+	linked  outbox.User // whom the browser is by a link; zero: nobody
+	client  client      // whose limits count; without a secret if the browser has only now been given one
+	owner   bool        // somebody gave the owner token in it
 }
 
 // An upload is a file as it is: a record need not be in UTF-8.
@@ -410,12 +416,22 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	// id.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), askTime)
 	defer cancel()
-	sub.browser = sub.client.browser
+	sub.browser = browserOf(r)
 	sub.owner, _ = s.checkOwner(r, ownerCookieOf(r)) // an address that has to wait has no rights meanwhile
 	if sub.browser == "" && strings.HasPrefix(sub.Seat, "name:") {
 		sub.browser = introduce(w, r)
 	}
-	a, err := s.submit(ctx, sub)
+	sub.holder = sub.browser
+	if sub.linked, err = s.linked(r); err == nil && sub.linked.Platform == platform {
+		who, _ := userOf(sub.Seat)
+		if same(who, sub.linked) {
+			sub.holder, err = s.holderOf(r, who.ID)
+		}
+	}
+	var a answer
+	if err == nil {
+		a, err = s.submit(ctx, sub)
+	}
 	if err == nil && a.Private { // the stream has the messages so far, perhaps later
 		a.Message.After, err = s.cfg.Log.Last(ctx)
 	}
@@ -442,6 +458,9 @@ func (s *server) afford(r *http.Request, c client) (wait time.Duration, others b
 
 // submit carries out a submission. After an error it may be sent again.
 func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
+	if sub.Seat == linkedSeat {
+		return s.submitLinked(ctx, sub)
+	}
 	who, noSeat := userOf(sub.Seat)
 	lang := func() string { return s.languageOf(ctx, who, sub.lang) } // for what the room itself says
 	if noSeat != "" {
@@ -581,7 +600,7 @@ func (sub submission) read(req *bot.Request, line *match.Typed, lang func() stri
 
 // permit lets somebody submit a command, or returns the problem.
 func (s *server) permit(ctx context.Context, who outbox.User, sub submission, command string) (problem, error) {
-	if why, err := s.admit(ctx, who, sub.browser, sub.client); why != nil || err != nil {
+	if why, err := s.admit(ctx, who, sub.holder, sub.client); why != nil || err != nil {
 		return why, err
 	}
 	if who == onlooker && slices.Contains(seated, command) {

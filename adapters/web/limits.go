@@ -79,7 +79,13 @@ type quota struct{ browser, address *intake.Limit }
 // that keeps no cookies is empty.
 type client struct{ browser, address string }
 
-func clientOf(r *http.Request) client { return client{browserOf(r), addressOf(r)} }
+func clientOf(r *http.Request) client {
+	browser := browserOf(r)
+	if secret := linkedSecret(r); browser == "" && secret != "" { // the pages of games set no cookie
+		browser = hashed(secret)
+	}
+	return client{browser, addressOf(r)}
+}
 
 // spend counts n for a client if both limits allow it. Otherwise it returns after how long
 // they would, and whether it is for the sake of others at the address.

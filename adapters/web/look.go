@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Readers choose how they see the pages of games. A browser keeps the choice in a cookie,
@@ -100,8 +101,12 @@ func (s *server) chooseLook(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "That cannot be read.", http.StatusBadRequest)
 		return
 	}
-	who, _, err := s.player(r)
-	if err == nil && who.ID != "" {
+	linked, err := s.linked(r)
+	var who outbox.User
+	if err == nil {
+		who, _, err = s.player(r, linked)
+	}
+	if err == nil && who.ID != "" && who.Platform == platform { // others have their settings elsewhere
 		req := request(who)
 		req.ID, req.Command, req.Args, req.Shows = platform+":look:"+rand.Text(), "settings", map[string]string{"whose": "mine"}, true
 		for _, o := range lookOptions {

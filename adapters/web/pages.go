@@ -187,12 +187,20 @@ func (s *server) gamePage(w http.ResponseWriter, r *http.Request) {
 	var page []byte
 	var v bot.View
 	err := s.inTurn(r.Context(), func() error {
-		who, free, err := s.player(r)
+		linked, err := s.linked(r)
+		var who outbox.User
+		var free []outbox.User
 		if err == nil {
-			v, err = s.view(r, readerLanguage(r), who)
+			who, free, err = s.player(r, linked)
+		}
+		if err == nil {
+			v, err = s.view(r, readerLanguage(r), cmp.Or(who, linked))
 		}
 		if err == nil {
 			view := s.gameView(r, v)
+			if linked.ID != "" {
+				view.Who = bot.CleanName(linked.Name)
+			}
 			if !view.Compared && !view.Moment { // else there are two boards, or it is over
 				view.Play = s.play(r, v, who)
 				view.Sit = sitting(view.View, view.Game, free, view.Play)
@@ -327,6 +335,7 @@ type gameView struct {
 	head
 	View     bot.View
 	Room     bool   // the game is played in the local room
+	Who      string // the name of whom the browser is by a link; empty: nobody
 	Moment   bool   // the address names one; else it is that of the newest
 	Compared bool   // the page has the count of another ruleset
 	Of       string // number of the newest turn

@@ -170,7 +170,11 @@ func (s *server) file(r *http.Request) (*outbox.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ok, err := s.mayRead(r.Context(), m, browserOf(r)); !ok || err != nil {
+	browser, err := s.holderOf(r, strings.TrimPrefix(m.Room, channel+"/"))
+	if err != nil {
+		return nil, err
+	}
+	if ok, err := s.mayRead(r.Context(), m, browser); !ok || err != nil {
 		return nil, err
 	}
 	if m.Question == nil {

@@ -16,6 +16,7 @@ import (
 // A playing is what the page of a game needs for somebody who plays in it from this browser.
 type playing struct {
 	Seat   string   // as /ask takes it
+	Page   string   // slug of the page, if the game is played elsewhere
 	As     string   // "You play Black."
 	Stone  string   // "b" or "w", which a press on the board would place; empty: none
 	Marks  bool     // a press marks a stone as dead, or alive
@@ -32,19 +33,27 @@ type action struct {
 	Args        string // as JSON
 }
 
-// player returns who plays in the game of a page from the browser of a request: whose turn it
-// is, if it plays for both, or else who it says it is in its query, if it can be them. Zero:
-// nobody, or the game is played elsewhere. Free are the seats of the players of a game that is
-// on in which the browser does not sit, and can.
-func (s *server) player(r *http.Request) (who outbox.User, free []outbox.User, err error) {
+// player returns who plays in the game of a page from the browser of a request, which is
+// somebody by a link, or nobody: whose turn it is, if it plays for both, or else who it says it
+// is in its query, if it can be them. Zero: nobody. Free are the seats of the players of a game
+// that is on in which the browser does not sit, and can.
+func (s *server) player(r *http.Request, linked outbox.User) (who outbox.User, free []outbox.User, err error) {
 	v, err := s.service.View(r.Context(), bot.Viewing{Slug: r.PathValue("slug"), Watch: true})
 	m := v.Match
-	if err != nil || m.Where.Platform != platform {
+	if err != nil || m.Where.Platform != platform && m.Where.Platform != linked.Platform {
 		return who, nil, err
 	}
 	known, err := s.cfg.Log.People(r.Context(), []match.PersonID{m.Black, m.White})
 	if err != nil {
 		return who, nil, err
+	}
+	if m.Where.Platform != platform {
+		for _, u := range known {
+			if same(u, linked) {
+				who = u
+			}
+		}
+		return who, nil, nil
 	}
 	browser, asked := browserOf(r), outbox.User{}
 	if seat := r.URL.Query().Get("seat"); seat != "" {
@@ -52,13 +61,14 @@ func (s *server) player(r *http.Request) (who outbox.User, free []outbox.User, e
 	}
 	may := map[outbox.User]bool{}
 	for _, u := range []outbox.User{known[m.Black], known[m.White]} {
-		if u.ID == "" || browser == "" && seatWith(u.ID) == nil {
+		if u.ID == "" || browser == "" && seatWith(u.ID) == nil && !same(u, linked) {
 			continue
 		}
 		own, _, err := s.holds(r.Context(), u.ID, browser)
 		if err != nil {
 			return who, nil, err
 		}
+		own = own || same(u, linked)
 		if !own && seatWith(u.ID) != nil {
 			other, err := s.heldByOther(r.Context(), u, browser)
 			if err != nil {
@@ -123,6 +133,9 @@ func (s *server) play(r *http.Request, v bot.View, who outbox.User) *playing {
 		seat = strings.TrimPrefix(who.ID, "seat:")
 	}
 	p := &playing{Seat: seat, As: bot.Translated(v.Lang, wordYouPlay, name)}
+	if who.Platform != platform {
+		p.Seat, p.Page = linkedSeat, v.Match.Page
+	}
 	for _, o := range v.Offers {
 		args, _ := json.Marshal(o.Args)
 		switch {

@@ -91,6 +91,10 @@ type Store interface {
 	Hold(ctx context.Context, h bot.Holder, instead string) (bot.Holder, error)
 	// Release lets anybody hold a name or seat again. There need not be a holder.
 	Release(ctx context.Context, platform, id string) error
+	// Link returns the browser or the address that has a secret, by its hash, or
+	// bot.ErrNotFound. Unlink makes a browser nobody again.
+	Link(ctx context.Context, secret string) (bot.Link, error)
+	Unlink(ctx context.Context, secret string) error
 }
 
 // A Room is the adapter of the local room. It is a [bot.Adapter].

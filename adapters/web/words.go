@@ -112,7 +112,26 @@ var gameWords = []string{
 	"Keep in this browser",
 	"Show this board on another page",
 	"Open the board",
+	"My games",
+	"waits for you",
+	"Sign out here",
 }
+
+// linkWords is what the page of links says besides, in English as there.
+var linkWords = []string{
+	"In this browser you are {0}.",
+	"None of your running games has a page.",
+	"This browser is not signed in. To play in it as yourself, type {0} where you play, and open the address that you get.",
+	"The address that you got needs JavaScript: only a script can read its secret, so that nobody else sees it.",
+}
+
+// What that page answers, and what those answer who have no right to play any more.
+const (
+	wordLinkPage  = "Play in this browser as yourself"
+	wordContinue  = "Continue as {0}"
+	wordLinkUsed  = "This link was used or is too old. Ask for a new one where you play."
+	wordSignedOut = "This browser is signed out, so nothing has changed. Ask for a new link where you play."
+)
 
 // What these pages say besides.
 const (

@@ -47,7 +47,7 @@ const seconds = (n) => new Promise((done) => setTimeout(done, n * 1000));
 
 /** Submits a command until the server has answered: the id makes a repetition harmless. */
 async function submit(command, args) {
-  const body = JSON.stringify({ id: uuid(), seat: play().dataset.seat, command, args });
+  const body = JSON.stringify({ id: uuid(), seat: play().dataset.seat, page: play().dataset.page, command, args });
   for (let wait = 1; ; wait = Math.min(2 * wait, 30)) {
     try {
       const reply = await fetch("/ask", { method: "POST", headers: { "Content-Type": "application/json" }, body });
