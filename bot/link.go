@@ -46,9 +46,10 @@ func HashSecret(secret string) string {
 
 // links are what /link decides from.
 type links struct {
-	secret   string // for a new address
-	address  string // of the room, where pages are
-	browsers []Link
+	secret    string // for a new address
+	address   string // of the local room, where pages are; empty in that room itself, if it is not known
+	reachable bool   // people find it
+	browsers  []Link
 }
 
 // linksOf loads what /link decides from. The secret follows from the request, as ids of games
@@ -69,7 +70,7 @@ func (b *Bot) linksOf(ctx context.Context, in *task) (*links, error) {
 		drawn = h.Sum(nil)[:20]
 	}
 	browsers, err := b.store.Browsers(ctx, in.By)
-	return &links{strings.ToLower(base32.StdEncoding.EncodeToString(drawn)), b.address, browsers}, err
+	return &links{strings.ToLower(base32.StdEncoding.EncodeToString(drawn)), b.address, b.reachable(in.Request.Where), browsers}, err
 }
 
 // maxBrowsers is how many browsers a person can be. One more signs out the oldest.
@@ -95,13 +96,13 @@ func link(in *task) match.Step {
 		return step
 	}
 	switch {
-	case in.links.address == "":
+	case !in.links.reachable:
 		return in.Refuse(say("link.nowhere"))
 	case in.req.Who.Platform == LogPlatform && !strings.HasPrefix(in.req.Who.ID, "name:"):
 		return in.Refuse(say("link.seat"))
 	}
 	step.Link.Secret = HashSecret(in.links.secret)
-	texts := []Text{say("link.is", text.Linked(in.links.address+"/link#"+in.links.secret))}
+	texts := []Text{say("link.is", text.Address(in.links.address+"/link#"+in.links.secret))}
 	var controls []match.Control
 	if n := len(in.links.browsers); n > 0 {
 		texts = append(texts, say("link.browsers", n))

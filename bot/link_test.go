@@ -145,6 +145,18 @@ func TestLinkRefused(t *testing.T) {
 	if got := k.ask(t, "ada", "/link"); !strings.HasPrefix(got.Text, "I do not know my own address") || !got.Refused {
 		t.Errorf("without an address: %+v", got)
 	}
+	// In the local room itself a path is enough.
+	k.start(bot.Config{Pages: map[string]match.Pages{"web": match.LinkPages}})
+	r, err := k.request("ada@web:local", "/link")
+	must(t, err)
+	r.Who.Platform, r.Who.ID = "web", "name:ada"
+	if a, err := own(k.bot.Ask(t.Context(), r)); err != nil || !strings.Contains(bot.Fill(a.Text, bot.Format{}), ": /link#") {
+		t.Errorf("in the local room: %+v, %v", a, err)
+	}
+	k.lines(t, "ada@web:local> /new aga 5x5", "bob@web:local> /join")
+	if a := k.ask(t, "ada@web:local", "/page"); !strings.Contains(bot.Fill(a.Text, bot.Format{}), ": /g/") {
+		t.Errorf("the page of a game there: %+v", a)
+	}
 	k.start(bot.Config{PublicURL: "https://go.example"})
 	for id, want := range map[string]string{"seat:black": "Seats change hands", "onlooker": "Seats change hands", "name:ada": "Open this address"} {
 		r, err := k.request("ada@web:local", "/link")

@@ -233,11 +233,15 @@ func address(q *question) outbox.Post {
 	switch {
 	case !q.match.Paged(q.pos, settings):
 		return q.refuse(match.NoPage(q.match, settings))
-	case q.b.address == "":
+	case !q.b.reachable(q.match.Where):
 		return q.answer(say("page.nowhere", q.number()))
 	}
-	return q.answer(say("page.is", q.number(), text.Linked(q.b.address+"/g/"+q.match.Page)))
+	return q.answer(say("page.is", q.number(), text.Address(q.b.address+"/g/"+q.match.Page)))
 }
+
+// reachable reports whether people in a room find the pages of the local room: they are in
+// it, where paths are enough, or its address is known.
+func (b *Bot) reachable(from match.Room) bool { return b.address != "" || from.Platform == LogPlatform }
 
 // viewed finds the game of a viewing, as it is now.
 func (b *Bot) viewed(ctx context.Context, v Viewing) (match.Match, error) {

@@ -555,18 +555,19 @@ func TestRestartKeepsAll(t *testing.T) {
 	}
 }
 
-// Where the bot means an instant the page gets the instant, so that it can write
-// it as its reader would, and the bot's words.
+// Where the bot means an instant or an address the page gets that, so that it can write an
+// instant as its reader would, and make links of addresses.
 func TestInstants(t *testing.T) {
 	const at = 1795528800000
 	instant := time.UnixMilli(at).UTC()
 	mark := fmt.Sprintf("\x03%d\x04Tue 24 Nov 14:00 UTC\x05", at)
+	then := part{Text: "Tue 24 Nov 14:00 UTC", Time: &instant}
 	for text, want := range map[string][]part{
-		"Black to play.": nil,
-		"":               nil,
-		mark:             {{"Tue 24 Nov 14:00 UTC", &instant}},
-		"from " + mark + " to " + mark + ".": {{"from ", nil}, {"Tue 24 Nov 14:00 UTC", &instant}, {" to ", nil},
-			{"Tue 24 Nov 14:00 UTC", &instant}, {".", nil}},
+		"Black to play.":                       nil,
+		"":                                     nil,
+		mark:                                   {then},
+		"from " + mark + " to " + mark + ".":   {{Text: "from "}, then, {Text: " to "}, then, {Text: "."}},
+		"at " + mark + ": \x03^\x04/g/abc\x05": {{Text: "at "}, then, {Text: ": "}, {Text: "/g/abc", Link: true}},
 		"see \x03web\x06local\x06\x04the room\x05": nil,
 	} {
 		if diff := gocmp.Diff(want, parts(text)); diff != "" {

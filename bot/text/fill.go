@@ -202,6 +202,9 @@ func Linked(s string) any {
 	return Say("linked", s[:at[0]], s[at[0]:at[1]], Linked(s[at[1]:]))
 }
 
+// Address is an argument for a web address, or a path of the local room.
+func Address(s string) Message { return Say("linked", "", s, "") }
+
 var address = regexp.MustCompile(`https://[^\s,;()<>"]+`)
 
 // Link is an argument for a place, which a platform may turn into a link.

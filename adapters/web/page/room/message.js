@@ -38,7 +38,7 @@ function textOf(m, bot, command) {
   const text = make('p', { className: 'text', dir: 'auto' });
   const uncalled = (m.to ?? []).filter((name) => !m.text?.includes('@' + name));
   uncalled.forEach((name, i) => text.append(make('bdi', { className: 'to', textContent: '@' + (seats.includes(name) ? t(name) : name) }), i + 1 < uncalled.length ? ' ' : ': '));
-  for (const part of m.parts ?? [{ text: m.text ?? '' }]) text.append(...(part.time ? [instant(part)] : bot ? linked(part.text) : command ? [part.text] : turnsLinked(part.text)));
+  for (const part of m.parts ?? [{ text: m.text ?? '' }]) text.append(...(part.time ? [instant(part)] : part.link ? [make('a', { href: part.text, textContent: part.text, target: '_blank', dir: 'ltr' })] : bot ? linked(part.text) : command ? [part.text] : turnsLinked(part.text)));
   if (command) text.classList.add('command');
   return text;
 }
