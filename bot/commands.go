@@ -119,6 +119,9 @@ func listHandlers() []handler {
 			{Name: "as", Summary: "dead, alive or seki", Choices: []Choice{{"Dead", "dead"}, {"Alive", "alive"}, {"Alive in seki", "seki"}}},
 			gameOption,
 		}}},
+		{Command: Command{"link", everyday, "Play in a browser as yourself", []Option{
+			{Name: "end", Summary: "all: sign out all browsers"},
+		}}, prefer: link, noGame: true},
 		{Command: Command{"more", everyday, "Show what else you can do in a game", []Option{gameOption}}, question: more},
 		{Command: Command{"help", everyday, "List the commands, or explain one", []Option{
 			{Name: "command", Summary: "A command or a group of commands", Suggest: true},
@@ -200,9 +203,6 @@ func listHandlers() []handler {
 				Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}, {"Of the whole server", "server"}}},
 			{Name: "clock", Summary: "The clock of new games, or default", Rest: true, Suggest: true, Whole: true},
 		}}, prefer: chosen(rooms.Settings), noGame: true},
-		{Command: Command{"link", room, "Play in a browser as yourself", []Option{
-			{Name: "end", Summary: "all: sign out all browsers"},
-		}}, prefer: link, noGame: true},
 		{Command: Command{"adjudicate", room, "Decide a game that its players cannot end (moderators)", []Option{
 			{Name: "as", Summary: "How", Required: true, Choices: []Choice{{"By the count", "count"}, {"Black wins", "black"}, {"White wins", "white"},
 				{"A draw", "draw"}, {"Without result", "void"}}},
