@@ -154,6 +154,11 @@ func listHandlers() []handler {
 			{Name: "text", Summary: "What you want to say; it is kept in the record", Required: true, Rest: true},
 			{Name: "move", Summary: "The number of the turn, by default the last", Type: IntegerOption}, gameOption,
 		}}},
+		{Command: Command{"read", study, "Hear in words how a game stands, without its picture", []Option{
+			{Name: "what", Summary: "The last turn, the clock, a line, a chain and its liberties, or the ledger", Choices: []Choice{{"Last turn", readLast},
+				{"Clock", readClock}, {"Row", readRow}, {"Column", readColumn}, {"Chain", readChain}, {"Liberties", readLiberties}, {"Ledger", readLedger}}},
+			{Name: "where", Summary: "The number of a row, the letter of a column, or a point: D4", Rest: true}, gameOption,
+		}}, question: readAloud},
 		{Command: Command{"sgf", study, "Get the game as an SGF file", []Option{gameOption, shareOption}}, question: record},
 		{Command: Command{"page", study, "Get the address of the game's page, to show it elsewhere", []Option{
 			gameOption, {Name: "agree", Summary: "Agree that an older game gets a page, too", Type: BoolOption}, shareOption,

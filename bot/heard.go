@@ -6,10 +6,11 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// heard returns what a page says of a moment to those who hear it: what the last turn did,
+// heard returns what those hear of a moment who do not see it: what the last turn did,
 // what changed hands, and at the newest moment which stones are marked, who has accepted or
-// asked for what, and what is next. It is for the person by, who may be nobody.
-func (v *View) heard(m match.Match, last, p *match.Position, l *text.Language, by match.PersonID) string {
+// asked for what, and what is next. It is for the person by, who may be nobody,
+// and in sentences without their stops; some are empty.
+func (v *View) heard(m match.Match, last, p *match.Position, l *text.Language, by match.PersonID) []string {
 	g := p.Game
 	said := []string{v.Scene.Told}
 	for _, gain := range gains(g.EntriesOf(g.Turns())) {
@@ -29,7 +30,7 @@ func (v *View) heard(m match.Match, last, p *match.Position, l *text.Language, b
 			said = append(said, l.Say(asked))
 		}
 	}
-	return l.PictureWords().Sentences(append(said, v.asked(m, p, l, by))...)
+	return append(said, v.asked(m, p, l, by))
 }
 
 // marked says which stones are marked as dead, and what the count is with them.

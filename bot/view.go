@@ -165,7 +165,7 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 		return out, nil
 	}
 	out.describe(shown, last, p, l)
-	out.Heard = out.heard(m, last, p, l, by)
+	out.Heard = l.PictureWords().Sentences(out.heard(m, last, p, l, by)...)
 	named := map[match.PersonID]outbox.User{}
 	if out.Public {
 		named = who

@@ -144,6 +144,9 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 		return nil
 	}
 	if line[0] != '/' && line[0] != '!' {
+		if command, args, ok := bot.BareReading(line); ok {
+			line = strings.Join([]string{command, args["what"], args["where"]}, " ")
+		}
 		line = cmp.Or(bot.Slashed(line), "/"+line)
 	}
 	if t.spoke != "" && !named && strings.HasPrefix(line, "/undo") {

@@ -77,13 +77,13 @@ func TestWithoutSlash(t *testing.T) {
 	}
 	defer st.Close()
 	var out strings.Builder
-	s := &Terminal{In: strings.NewReader("new two-button 5x5\nE5\nplace c3\nundo\nC2\npass\nboard share:yes\nhelo\nE5\n/\n"), Out: &out, Prompt: true}
+	s := &Terminal{In: strings.NewReader("new two-button 5x5\nE5\nrow 5\nplace c3\nundo\nC2\npass\nboard share:yes\nhelo\nE5\n/\n"), Out: &out, Prompt: true}
 	if err := bot.New(st, bot.Config{Deliveries: 1}).Run(t.Context(), s); !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
 	rest := out.String()
 	for _, want := range []string{
-		"X is Black, O is White", "black> Game 1 begins", "black> 1. Black E5", "white> 2. White C3", "White takes back the last turn",
+		"X is Black, O is White", "black> Game 1 begins", "black> 1. Black E5", "white> (to white alone) Row 5. A5 to D5, empty. E5, black, last turn.", "white> 2. White C3", "White takes back the last turn",
 		"white> 2. White C2", "black> 3. Black passes", "white> White asked for the board of game 1.\nMove 3", "X Black, O White",
 		"white> (to white alone) There is no command /helo. Did you mean /help?", "white> (to white alone) There is already a stone on E5",
 		"white> A command follows the slash",

@@ -574,6 +574,9 @@ func (sub submission) read(req *bot.Request, line *match.Typed, lang func() stri
 	}
 	var err error
 	req.Command, req.Args, err = bot.Parse(line.Text)
+	if command, args, ok := bot.BareReading(line.Text); ok {
+		req.Command, req.Args, err = command, args, nil
+	}
 	switch {
 	case errors.Is(err, bot.ErrNotACommand) && line.Text == "":
 		return bot.Translated(lang(), wordNothing)

@@ -601,6 +601,35 @@ func TestBare(t *testing.T) {
 	equal(t, "transcript", said(t, l), []string{"Black: E5", "Black: place d4", "Ada: E5", "Onlooker: k9", "Onlooker: accept", "Black: accept", "Black: pass?", "Black: E55", "Black: 4-4", "Black: hello?", "Black: hello", "White: E5"})
 }
 
+// Words that ask how the game stands are questions, also of onlookers, and nobody else reads them.
+func TestBareReadings(t *testing.T) {
+	l := newLog(t)
+	var asked []bot.Request
+	url := open(t, newRoom(l), private(&asked))
+	talk := []string{}
+	for i, c := range []struct{ text, what, where string }{
+		{"last", "last", ""}, {"Clock?", "clock", ""}, {" ledger ", "ledger", ""}, {"row 5", "row", "5"}, {"ROW  19.", "row", "19"}, {"column d", "column", "d"},
+		{"chain D4", "chain", "D4"}, {"chain d 4", "chain", "d 4"}, {"liberties D4?", "liberties", "D4"}, {"chain I5", "chain", "I5"}, {"chain Ｄ４", "chain", "D4"},
+		{"liberties 4四", "liberties", "4四"}, {"chain 4-4", "chain", "4-4"},
+		{"last one!", "", ""}, {"chain reaction", "", ""}, {"row", "", ""}, {"row the boat", "", ""}, {"the ledger", "", ""}, {"liberties", "", ""},
+	} {
+		asked = nil
+		seat := []string{"black", "onlooker"}[i%2]
+		a := post(t, url, submission{ID: id(i), Seat: seat, Text: c.text})
+		if c.what == "" {
+			talk = append(talk, map[string]string{"black": "Black: ", "onlooker": "Onlooker: "}[seat]+c.text)
+			if len(asked) > 0 {
+				t.Errorf("%q asks %+v", c.text, asked)
+			}
+			continue
+		}
+		if !a.Private || len(asked) != 1 || asked[0].Command != "read" || asked[0].Args["what"] != c.what || asked[0].Args["where"] != c.where {
+			t.Errorf("%q asks %+v", c.text, asked)
+		}
+	}
+	equal(t, "transcript", said(t, l), talk)
+}
+
 // What was said stays talk when the page sends it again: the person may be to move by
 // then, and the program may have been started anew.
 func TestTalkSentAgain(t *testing.T) {

@@ -37,6 +37,7 @@ var pageWords = []string{
 	"In Two Button Go a pass costs a point. The first pass and the last pass cost only half a point.",
 	"Talking, and more commands",
 	"Everybody can read what you type without a slash. When you type a command, Tab or the arrow keys choose a suggestion, and Esc closes the list.",
+	"You do not see the board? Type these words, also without a slash, and only you get the answer:",
 	"Another language",
 	"The page speaks the language of your browser. To choose another for yourself:",
 	"Seat",

@@ -65,7 +65,7 @@ var fragments = []string{"label.", "clock.words.", "clock.left.", "clock.weekday
 	"compare.title", "compare.komi", "compare.own", "compare.same", "compare.winner", "compare.nobody", "demo.line", "demo.step", "demo.back", "demo.next",
 	"to.play", "to.play.first", "to.place", "must.", "due", "gain", "numbered", "placed", "stone.words", "ahead", "even", "both", "of.game", "dots", "list", "or", "joined", "lines",
 	"quoted", "called", "plain", "use", "reason", "somebody", "opponent.me", "seat.open", "seat.reserved", "handicap", "rated", "with.clock", "left", "draw", "void",
-	"jigo", "win", "win.other", "left.vacation", "left.until", "due.at", "running", "below", "handicap.free", "review.to", "game.choice", "instant", "ago", "room", "linked", "remind.elsewhere", "view.title", "view.mine", "view.dead.none", "view.your.count"}
+	"jigo", "win", "win.other", "left.vacation", "left.until", "due.at", "running", "below", "handicap.free", "review.to", "game.choice", "instant", "ago", "room", "linked", "remind.elsewhere", "view.title", "view.mine", "read.run"}
 
 // A sentence ends with a stop. One that leads up to a command or an example with a colon,
 // or asks a question before it, ends with that and without a stop, so that people can
