@@ -216,7 +216,7 @@ func TestLate(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c, p, g := playing(t, s)
 		c.settle()
-		shut := p.Always(matrixtest.Sending, matrixtest.TooMany(200*time.Millisecond)) // and the bot takes note of each
+		shut := p.Always(matrixtest.Sending, matrixtest.TooMany(2*time.Second)) // and the bot takes note of each
 		for k, at := range []string{"C3", "C4", "D3", "D4"} {
 			[]*guest{g.black, g.white}[k%2].asks(g.root, "!place "+at)
 		}

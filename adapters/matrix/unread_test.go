@@ -27,8 +27,9 @@ func sealed(session string) map[string]any {
 func (c *club) hasTold(g *guest) int {
 	c.Helper()
 	c.await("what cannot be read to be told", func() bool {
-		rows, err := c.a.queue.rows(c.Context(), "state IN ($1, $2) AND told = 0", keyless, waiting) // it is tried again now and then
-		return err == nil && len(rows) == 0
+		var rows int
+		err := c.cfg.DB.QueryRow(c.Context(), "SELECT COUNT(*) FROM matrix_event WHERE state IN ($1, $2) AND told = 0", keyless, waiting).Scan(&rows)
+		return err == nil && rows == 0 // it is tried again now and then
 	})
 	c.settled()
 	last := g.Says(g.at, "…") // what was told before is seen by now
