@@ -22,15 +22,22 @@ func (v *View) heard(m match.Match, last, p *match.Position, l *text.Language, b
 	if p == last {
 		said = append(said, v.marked(p, l)...)
 		said = append(said, v.Scene.Accepted()...)
-		if a := p.Asked; a != nil && !p.Over() {
-			asked := say("request.open", text.Color(a.By), say("wish."+a.What), text.Color(a.By.Opponent()))
-			if m.Seat(a.By.Opponent()) == by {
-				asked = say("view.your.answer", text.Color(a.By), say("wish."+a.What))
-			}
-			said = append(said, l.Say(asked))
-		}
+		said = append(said, v.Question)
 	}
 	return append(said, v.asked(m, p, l, by))
+}
+
+// openQuestion says what one player asks the other, in other words for the person by who is asked;
+// empty: nothing.
+func openQuestion(m match.Match, p *match.Position, l *text.Language, by match.PersonID) string {
+	a := p.Asked
+	switch {
+	case a == nil || p.Over() && a.What != "rematch":
+		return ""
+	case m.Seat(a.By.Opponent()) == by:
+		return l.Say(say("view.your.answer", text.Color(a.By), say("wish."+a.What)))
+	}
+	return l.Say(say("request.open", text.Color(a.By), say("wish."+a.What), text.Color(a.By.Opponent())))
 }
 
 // marked says which stones are marked as dead, and what the count is with them.

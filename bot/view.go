@@ -35,26 +35,27 @@ type Viewing struct {
 
 // A View is a game at one moment.
 type View struct {
-	Match  match.Match       // its header, as it is now
-	Path   string            // of the page that shows the moment, "/g/abc/12"; empty: the game has no page
-	Public bool              // search engines may list the page, and previews name the players
-	Lang   string            // BCP 47 tag of all words in it; that of Viewing.By if they have chosen one
-	Seq    int               // of the moment; events are counted from 1
-	Number int               // turns up to the moment
-	Taken  bool              // the last of them was taken back later
-	Scene  render.Scene      // the picture, with the names of the players
-	Card   render.Scene      // the same for previews: without names unless Public
-	Title  string            // for previews, likewise: at most 70 bytes
-	Text   string            // for previews, likewise: at most 350 bytes
-	Heard  string            // what the last turn did, what changed hands and what is asked of Viewing.By, for those who hear a page
-	Line   string            // what the last turn did; empty before the first
-	Turns  []ViewTurn        // those that stand now, in order
-	Rules  string            // name of the ruleset, as people type it
-	Clocks [2]string         // what Black and White have left, in a game with clocks that is being played; only of the newest moment
-	Offers []Offer           // what Viewing.By may do; only of the newest moment, if Seq was 0
-	Own    match.Preferences // what Viewing.By has chosen; the Scene has it, too
-	Mine   []Mine            // the other games of Viewing.By that have pages; likewise
-	As     *Counted          // the answer to Viewing.As; nil: it was not asked
+	Match    match.Match       // its header, as it is now
+	Path     string            // of the page that shows the moment, "/g/abc/12"; empty: the game has no page
+	Public   bool              // search engines may list the page, and previews name the players
+	Lang     string            // BCP 47 tag of all words in it; that of Viewing.By if they have chosen one
+	Seq      int               // of the moment; events are counted from 1
+	Number   int               // turns up to the moment
+	Taken    bool              // the last of them was taken back later
+	Scene    render.Scene      // the picture, with the names of the players
+	Card     render.Scene      // the same for previews: without names unless Public
+	Title    string            // for previews, likewise: at most 70 bytes
+	Text     string            // for previews, likewise: at most 350 bytes
+	Heard    string            // what the last turn did, what changed hands and what is asked of Viewing.By, for those who hear a page
+	Line     string            // what the last turn did; empty before the first
+	Turns    []ViewTurn        // those that stand now, in order
+	Rules    string            // name of the ruleset, as people type it
+	Clocks   [2]string         // what Black and White have left, in a game with clocks that is being played; only of the newest moment
+	Question string            // what one player asks the other; only of the newest moment
+	Offers   []Offer           // what Viewing.By may do; only of the newest moment, if Seq was 0
+	Own      match.Preferences // what Viewing.By has chosen; the Scene has it, too
+	Mine     []Mine            // the other games of Viewing.By that have pages; likewise
+	As       *Counted          // the answer to Viewing.As; nil: it was not asked
 
 	// Changed is closed when the game has changed since, if Viewing.Watch asked for it.
 	// That the page was revoked is no change of the game.
@@ -165,6 +166,9 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 		return out, nil
 	}
 	out.describe(shown, last, p, l)
+	if p == last {
+		out.Question = openQuestion(m, p, l, by)
+	}
 	out.Heard = l.PictureWords().Sentences(out.heard(m, last, p, l, by)...)
 	named := map[match.PersonID]outbox.User{}
 	if out.Public {

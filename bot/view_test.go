@@ -293,6 +293,53 @@ func TestViewOffers(t *testing.T) {
 	}
 }
 
+// What one player asks is a question to the other, with its answers, and a line to the rest.
+// Whoever has asked can take it back.
+func TestViewQuestions(t *testing.T) {
+	k, m := paged(t, match.LinkPages, "ada> /new two-button 5x5 clock:3d", "bob> /join", "ada> /place C3", "bob> /place D3")
+	for _, c := range []struct{ ask, question, ada, bob string }{
+		{"bob> /draw", "the draw", "Agree Decline", "Withdraw your request"},
+		{"bob> /clock pause:yes", "the pause of the clocks", "Agree Decline", "Withdraw your request"},
+		{"bob> /undo", "the undo", "Agree Decline", "Withdraw your request"},
+		{"bob> /delete", "the deletion", "Delete it too Decline", "Withdraw your request"},
+	} {
+		k.wait(t, 2*time.Minute)
+		k.lines(t, c.ask)
+		answers := func(who string) string {
+			var out []string
+			for _, o := range k.view(t, bot.Viewing{Slug: m.Page, By: person(who)}).Offers {
+				if slices.Contains([]string{"accept", "decline", "delete", "page"}, o.Command) {
+					out = append(out, o.Label)
+				}
+			}
+			return strings.Join(out, " ")
+		}
+		ada, bob, eve := k.view(t, bot.Viewing{Slug: m.Page, By: person("ada")}), k.view(t, bot.Viewing{Slug: m.Page, By: person("bob")}), k.view(t, bot.Viewing{Slug: m.Page})
+		if want := "White asks you for " + c.question + ": accept or decline."; ada.Question != want {
+			t.Errorf("%s: Ada reads %q, want %q", c.ask, ada.Question, want)
+		}
+		if want := "White has asked for " + c.question + ", and Black has not answered."; bob.Question != want || eve.Question != want {
+			t.Errorf("%s: Bob reads %q, Eve %q, want %q", c.ask, bob.Question, eve.Question, want)
+		}
+		if got := answers("ada"); got != c.ada {
+			t.Errorf("%s: Ada may %q, want %q", c.ask, got, c.ada)
+		}
+		if got := answers("bob"); got != c.bob {
+			t.Errorf("%s: Bob may %q, want %q", c.ask, got, c.bob)
+		}
+		if got := answers("eve"); got != "" {
+			t.Errorf("%s: an onlooker may %q", c.ask, got)
+		}
+		if v := k.view(t, bot.Viewing{Slug: m.Page, Seq: 3}); v.Question != "" {
+			t.Errorf("%s: at an earlier moment: %q", c.ask, v.Question)
+		}
+		k.lines(t, "ada> /decline")
+		if v := k.view(t, bot.Viewing{Slug: m.Page, By: person("ada")}); v.Question != "" || answers("ada") != "" {
+			t.Errorf("%s: after it was declined: %q, %q", c.ask, v.Question, answers("ada"))
+		}
+	}
+}
+
 // Clocks are those of now.
 func TestViewClocks(t *testing.T) {
 	k, m := paged(t, match.LinkPages, "ada> /new two-button 5x5 clock:3d", "bob> /join", "ada> /place C3")

@@ -110,6 +110,20 @@ func TestLiveBoardInChromium(t *testing.T) {
 	p.wait(`document.querySelector('dialog').open`)
 	get[bool](p, `document.querySelector('dialog').close(), true`)
 
+	// What one asks is a question to the other, with its answers.
+	answers := func(p *tab, want string) {
+		t.Helper()
+		p.wait(`[...document.querySelectorAll('#play :is([data-command=accept], [data-command=decline])')].map((b) => b.textContent).join() === %q`, want)
+	}
+	get[bool](second, `document.querySelector('#play [data-command=draw]').click(), true`)
+	p.wait(`document.querySelector('#play strong')?.textContent === 'White asks you for the draw: accept or decline.'`)
+	answers(p, "Agree,Decline")
+	answers(second, "Withdraw your request")
+	p.shoot("live-question")
+	get[bool](p, `document.querySelector('#play [data-command=decline]').click(), true`)
+	second.wait(`!document.querySelector('#play strong')`)
+	answers(second, "")
+
 	// Keys step through the turns, and the talk stays.
 	get[bool](p, `document.activeElement.blur(), true`)
 	p.do(chromedp.KeyEvent("\u0302")) // the left arrow key

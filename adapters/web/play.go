@@ -31,6 +31,8 @@ type action struct {
 	Label, Cost string
 	Command     string
 	Args        string // as JSON
+	Hint        string // said at the first press; empty: that does it at once
+	Asks        string // the argument for which points are pressed after that; empty: it is to be pressed again
 }
 
 // player returns who plays in the game of a page from the browser of a request, which is
@@ -146,11 +148,23 @@ func (s *server) play(r *http.Request, v bot.View, who outbox.User) *playing {
 		case o.Command == "dead":
 			p.Marks, p.Alive = true, string(args)
 		default:
-			p.Offers = append(p.Offers, action{o.Label, o.Cost, o.Command, string(args)})
+			a := action{Label: o.Label, Cost: o.Cost, Command: o.Command, Args: string(args)}
+			if o.Command == "pass" && o.Ask != "" {
+				a.Hint, a.Asks = bot.Translated(v.Lang, wordNaming), o.Ask
+			} else if o.Command == "pass" && early(v) {
+				a.Hint = bot.Translated(v.Lang, wordEarly)
+			}
+			p.Offers = append(p.Offers, a)
 		}
 	}
 	p.Dead = deadPoints(v.Scene)
 	return p
+}
+
+// early reports whether so much of the board is empty that a pass may be a slip.
+func early(v bot.View) bool {
+	columns, rows := v.Scene.Size()
+	return 5*v.Number < columns*rows
 }
 
 func deadPoints(s render.Scene) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	emulated "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"github.com/halfpoint-go/halfpoint/internal/tier"
@@ -31,6 +32,15 @@ func TestPlayOnThePageInChromium(t *testing.T) {
 		p.wait(`document.querySelector(%q) && !('sending' in document.body.dataset)`, what)
 		p.do(chromedp.Click(chromedp.CSS(what)))
 	}
+	open := func(text string) string {
+		t.Helper()
+		p.do(chromedp.Navigate(url))
+		p.wait(`document.querySelector('#log').getAttribute('aria-busy') === 'false'`)
+		n := get[int](p, `document.querySelectorAll('#log .message').length`)
+		p.say(text)
+		p.wait(`document.querySelectorAll('#log .message.show').length && document.querySelectorAll('#log .message').length > %d + 2`, n)
+		return pathOf(t, st)
+	}
 	point := func(at string) string { return fmt.Sprintf("[data-point='%s']", at) }
 	line := func(said string) {
 		t.Helper()
@@ -40,7 +50,9 @@ func TestPlayOnThePageInChromium(t *testing.T) {
 	line("1. Black B2")
 	press(point("B2")) // occupied
 	p.wait(`document.querySelector('#answer').textContent.startsWith('There is already a stone on B2.') && !document.querySelector('[data-at]')`)
-	press("[data-command=pass]")
+	press("[data-command=pass]") // which may be a slip on a board that is nearly empty
+	p.wait(`document.querySelector('#answer').textContent.startsWith('Most of the board is empty.')`)
+	press("#answer [data-command=pass]")
 	line("2. White passes")
 	press("[data-command=pass]")
 	p.wait(`'marks' in document.querySelector('#play').dataset`)
@@ -65,6 +77,7 @@ func TestPlayOnThePageInChromium(t *testing.T) {
 	p.do(chromedp.Navigate(url + pathOf(t, st)))
 	tap := func(at string) {
 		t.Helper()
+		p.wait(`document.querySelector('#play[data-stone]') && !('sending' in document.body.dataset)`)
 		get[bool](p, fmt.Sprintf(`document.querySelector(%q).dispatchEvent(new PointerEvent('click', {bubbles: true, pointerType: 'touch'}))`, point(at)))
 	}
 	p.wait(`document.querySelector('#play')`)
@@ -74,9 +87,63 @@ func TestPlayOnThePageInChromium(t *testing.T) {
 	tap("D4")
 	line("1. Black D4")
 
+	// One press is enough if this browser chooses so.
+	get[bool](p, `(() => { const s = document.querySelector('#presses'); s.value = '1'; s.dispatchEvent(new Event('change', {bubbles: true})); return !s.closest('[hidden]') })()`)
+	tap("C2")
+	line("2. White C2")
+
+	// A stone stands at once, however far the room is.
+	latency := func(ms float64) {
+		t.Helper()
+		conditions := []*emulated.Conditions{{Latency: ms, DownloadThroughput: -1, UploadThroughput: -1}}
+		if _, err := chromedp.Call(p.ctx, emulated.EmulateNetworkConditionsByRule, emulated.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: conditions}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	latency(150)
+	p.wait(`!('sending' in document.body.dataset) && document.querySelector('#play[data-stone]')`)
+	took := get[float64](p, `new Promise((done) => {
+		const from = performance.now(), point = document.querySelector("[data-point='E5']")
+		point.dispatchEvent(new PointerEvent('click', {bubbles: true, pointerType: 'touch'}))
+		requestAnimationFrame(() => setTimeout(() => done(document.querySelector("[data-at='E5']") ? performance.now() - from : -1)))
+	})`)
+	if t.Logf("at 150 ms the stone stood after %.1f ms", took); took < 0 {
+		t.Error("at 150 ms the stone does not stand when the page is drawn next")
+	}
+	line("3. Black E5")
+	latency(0)
+
 	// To resign asks first.
 	press("[data-command=resign]")
 	press("#answer [data-command=resign]")
+	p.wait(`!document.querySelector('#play') && document.querySelector('caption')`)
+
+	// Handicap stones are placed by pressing, too.
+	game = open("/new aga 5x5 handicap:2 placement:free")
+	p.do(chromedp.Navigate(url + game))
+	for _, at := range []string{"B2", "D4"} {
+		p.wait(`document.querySelector('#play[data-stone=b]')`)
+		press(point(at))
+		p.wait(`document.querySelector('.board [data-point=%s]').getAttribute('aria-label').includes('black')`, at)
+	}
+	p.wait(`document.querySelector('#play[data-stone=w]')`)
+
+	// With a pass somebody may name the stones that are dead, where the rules know that, and
+	// the other accepts.
+	p.do(chromedp.Navigate(url + open("/new half-pass-agreement 5x5")))
+	press(point("C3"))
+	line("1. Black C3")
+	press(point("A1"))
+	line("2. White A1")
+	press("[data-asks=dead]")
+	p.wait(`document.querySelector('#answer').textContent.startsWith('Press the stones') && document.querySelector('[data-asks]').getAttribute('aria-pressed') === 'true'`)
+	press(point("C3"))
+	press(point("A1"))
+	press(point("C3"))
+	p.wait(`[...document.querySelectorAll('[data-at]')].map((e) => e.dataset.at).join() === 'A1'`)
+	press("[data-asks=dead]")
+	line("3. Black passes")
+	press("[data-command=accept]")
 	p.wait(`!document.querySelector('#play') && document.querySelector('caption')`)
 
 	// Who only watches has nothing to press.

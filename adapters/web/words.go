@@ -107,6 +107,10 @@ var gameWords = []string{
 	"Count this position by another ruleset",
 	"Picture",
 	"Your turns",
+	"A stone is placed by",
+	"one press with a mouse, two by touch",
+	"one press",
+	"two presses",
 	"Show",
 	"The board in letters",
 	"How you see this page",
@@ -143,6 +147,8 @@ const (
 	wordRules    = "Rules: {0}"
 	wordYouPlay  = "You play {0}."
 	wordSit      = "Sit as {0}"
+	wordEarly    = "Most of the board is empty. Do you mean to pass?"
+	wordNaming   = "Press the stones that are dead, then the same button again."
 	wordOnly     = "Only {0}"
 	wordTotal    = "Total"
 	wordNotFound = "There is no such page"

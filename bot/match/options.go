@@ -220,25 +220,37 @@ type Offer struct {
 	After *Position // after it; nil if it asks for something first
 }
 
-// Offers returns the changes that the person asking may make now: those that the board
-// offers, to offer a draw, and to resign. An onlooker may change nothing, and who has
-// accepted the count accepts nothing.
+// offerOptions are what the menu offers that pages offer, too.
+var offerOptions = slices.DeleteFunc(slices.Clone(menuOptions), func(o option) bool {
+	return !slices.Contains([]string{"label.withdraw", "label.claim", "label.noresult", "label.passdead", "label.unpause", "label.draw.offer", "label.resign"}, o.Label)
+})
+
+// Offers returns the changes that the person asking may make now: answers to what the other
+// player asks, or to take back their own question; what the board offers; and some rarer
+// things. An onlooker may change nothing, and who has accepted the count accepts nothing.
 func Offers(in *Input) (all []Offer) {
-	ends := slices.DeleteFunc(slices.Clone(menuOptions), func(o option) bool { return o.Command != "draw" && o.Command != "resign" })
-	for _, o := range slices.Concat(boardOptions, ends) {
-		if o.lasts || !o.fits(now{in.Match, in.Position, "", in.Match.Seq}) {
-			continue
-		}
-		c := o.control(in.Match, in.Match.Seq)
-		step := in.try(c, in.Request.Moderator)
-		switch {
-		case step.Answer.Refused && len(step.Answer.Controls) == 0:
-		case c.Ask != "":
-			all = append(all, Offer{c, nil})
-		default:
-			all = append(all, Offer{c, step.After})
+	n := now{in.Match, in.Position, in.By, 0}
+	add := func(seq int, options []option) {
+		for _, o := range options {
+			c := o.control(in.Match, seq)
+			if o.lasts || !o.fits(n) || o.Label == "label.decline" && n.asks("") && n.Seat(n.Asked.By) == in.By { // that is to withdraw
+				continue
+			}
+			step := in.try(c, in.Request.Moderator)
+			switch {
+			case step.Answer.Refused && len(step.Answer.Controls) == 0:
+			case c.Ask != "":
+				all = append(all, Offer{c, nil})
+			default:
+				all = append(all, Offer{c, step.After})
+			}
 		}
 	}
+	if n.asks("") {
+		add(in.Position.Asked.Seq, answerOptions)
+	}
+	add(in.Match.Seq, boardOptions)
+	add(in.Match.Seq, offerOptions)
 	return all
 }
 

@@ -2,6 +2,7 @@
 // what they may do; a turn appears at once, and is taken back if it is refused.
 
 import { uuid } from "./ask.js";
+import { isSure, pressed } from "./press.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const play = () => document.querySelector("#play");
@@ -9,23 +10,28 @@ const play = () => document.querySelector("#play");
 /** Whether a turn is under way: until it is answered, presses do nothing. */
 const sending = () => "sending" in document.body.dataset;
 
-/** A stone that is not on the board yet: a ghost that another press places, or a turn under way. */
-let laid = null;
+/** Stones that are not on the board yet, and marks: a ghost that another press places, a turn under way. */
+let laid = [];
+
+/** The points that somebody names as dead with their pass, and the button that began it; null: they do not. */
+let naming = null;
 
 function clear() {
-  laid?.remove();
-  laid = null;
+  for (const l of laid) l.remove();
+  laid = [];
+  naming?.button.removeAttribute("aria-pressed");
+  naming = null;
 }
 
-/** Lays a shape of the board, "X", "O", or their ghosts "G" and "H", on a point. */
+/** Lays a shape of the board on a point: "X", "O", or their ghosts "G" and "H", or the mark "C". */
 function lay(point, shape) {
-  clear();
-  laid = document.createElementNS(SVG, "use");
-  laid.setAttribute("href", `#b${shape}`);
-  laid.setAttribute("x", point.getAttribute("x"));
-  laid.setAttribute("pointer-events", "none");
-  laid.dataset.at = point.dataset.point;
-  point.parentNode.append(laid);
+  const use = document.createElementNS(SVG, "use");
+  use.setAttribute("href", `#b${shape}`);
+  use.setAttribute("x", point.getAttribute("x"));
+  use.setAttribute("pointer-events", "none");
+  use.dataset.at = point.dataset.point;
+  point.parentNode.append(use);
+  laid.push(use);
 }
 
 /** Says something about a turn, with buttons for what can be done then. */
@@ -80,36 +86,98 @@ async function make(command, args) {
   }
 }
 
-/** Presses a point: at once, or as the second press on the same point. */
+/** Presses a point; sure: one press is enough. */
 function press(point, sure) {
   const p = play();
   if (!p || sending() || !point.closest("svg.board")) return;
-  const at = point.dataset.point;
-  if ("marks" in p.dataset) {
-    const dead = p.dataset.dead.split(" ").includes(at);
-    const args = (dead && p.dataset.alive) || p.dataset.press;
-    if (args) make("dead", { ...JSON.parse(args), points: at });
-  } else if (p.dataset.stone) {
-    const black = p.dataset.stone === "b";
-    if (!sure && laid?.dataset.at !== at) {
-      lay(point, black ? "G" : "H");
-      return;
-    }
-    lay(point, black ? "X" : "O");
-    make("place", { ...JSON.parse(p.dataset.press), at });
+  const does = pressed(p.dataset, point.dataset.point, { sure, ghost: laid[0]?.dataset.at, naming: naming?.points });
+  if (!does) return;
+  if (does.names) {
+    name(point, does.names);
+    return;
+  }
+  clear();
+  if (does.shape) lay(point, does.shape);
+  if (does.command) make(does.command, does.args);
+}
+
+/** Names a stone as dead, or no longer. */
+function name(point, at) {
+  if (naming.points.delete(at)) {
+    laid.find((l) => l.dataset.at === at).remove();
+    laid = laid.filter((l) => l.isConnected);
+  } else {
+    naming.points.add(at);
+    lay(point, "C");
   }
 }
+
+/** Presses a button of #play. One with a hint asks first: to be pressed again, or for stones. */
+function use(button) {
+  if (sending()) return;
+  const { command, hint, asks } = button.dataset;
+  const args = JSON.parse(button.dataset.args);
+  if (asks && naming?.button !== button) {
+    clear();
+    naming = { button, points: new Set() };
+    button.setAttribute("aria-pressed", "true");
+    answer(hint);
+  } else if (asks) {
+    const points = [...naming.points].join(" ");
+    naming = null;
+    button.removeAttribute("aria-pressed");
+    answer("");
+    if (points) make(command, { ...args, [asks]: points });
+  } else if (hint) {
+    clear();
+    answer(hint, [{ label: button.firstChild.textContent, command, args }]);
+  } else {
+    clear();
+    make(command, args);
+  }
+}
+
+/** How many presses place a stone, as this browser has chosen; empty: it has not. */
+const PRESSES = "halfpoint-presses";
+
+function presses() {
+  try {
+    return localStorage.getItem(PRESSES) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+document.addEventListener("change", (e) => {
+  if (e.target.id !== "presses") return;
+  try {
+    localStorage.setItem(PRESSES, e.target.value);
+  } catch {
+    // then not
+  }
+});
+
+/** Takes up fresh contents of the page: without what was laid on the old board. */
+function refresh() {
+  if (laid.some((l) => !l.isConnected) || naming && !naming.button.isConnected) clear();
+  const select = document.querySelector("#presses");
+  if (!select) return;
+  select.value = presses();
+  select.closest("p").hidden = false;
+}
+
+document.addEventListener("taken", refresh, true);
+refresh();
 
 document.addEventListener("click", (e) => {
   const button = e.target.closest("#play [data-command]");
   if (button) {
-    clear();
-    make(button.dataset.command, JSON.parse(button.dataset.args));
+    use(button);
     return;
   }
   const point = e.target.closest("[data-point]");
-  if (point) press(point, e.pointerType === "mouse");
-  else clear();
+  if (point) press(point, isSure(presses(), e.pointerType));
+  else if (!naming) clear();
 });
 
 document.addEventListener("keydown", (e) => {
