@@ -189,6 +189,17 @@ func TestSwissExample(t *testing.T) {
 	}
 }
 
+// The bye is worth a win, an absence nothing.
+func TestSwissBye(t *testing.T) {
+	tournament := pairing.Tournament{Players: make([]pairing.Player, 4), Rounds: []pairing.Round{{Games: []pairing.Game{{Black: 0, White: 1, Won: [2]int{2, 0}}}, Bye: 2}}}
+	d := tournament.Next([]int{0, 1, 2, 3})
+	for pair, want := range map[[2]int]bool{{0, 2}: true, {1, 3}: true, {0, 3}: false, {1, 2}: false} {
+		if got := d.Weight(pair[0], pair[1]).Score == pairing.Standard.Score; got != want {
+			t.Errorf("%v have equal scores: %v", pair, got)
+		}
+	}
+}
+
 func BenchmarkPair200(b *testing.B) {
 	r := rand.New(rand.NewPCG(200, 1))
 	tournament := pairing.Tournament{Players: make([]pairing.Player, 200)}
