@@ -67,8 +67,10 @@ func (w *Words) scene(g *rules.Game, n Names, counted bool) Scene {
 }
 
 func bowl(g *rules.Game, c rules.Color) Bowl {
+	prisoners := holds(g, c, rules.Prisoner)
 	return Bowl{
-		Stones:     holds(g, c, rules.Prisoner) + holds(g, c, rules.PassStone),
+		Stones:     prisoners + holds(g, c, rules.PassStone),
+		Prisoners:  prisoners,
 		Ultimate:   holds(g, c, rules.UltimateStone),
 		Buttons:    holds(g, c, rules.ButtonThing),
 		HalfPasses: holds(g, c, rules.HalfPassStone),

@@ -114,6 +114,7 @@ type Player struct {
 // of things.
 type Bowl struct {
 	Stones     int // prisoners and pass stones
+	Prisoners  int // of them
 	Ultimate   int
 	Buttons    int
 	HalfPasses int // in their side of the half-pass zone

@@ -135,8 +135,8 @@ func TestObjects(t *testing.T) {
 		{"button", "E5 button", Bowl{}, Bowl{Buttons: 1}, Table{}},
 		{"half-pass", "E5 pass", Bowl{HalfPasses: 1}, Bowl{}, Table{Zone: true}},
 		{"half-pass", "E5 pass pass", Bowl{HalfPasses: 1}, Bowl{Stones: 1}, Table{Zone: true}},
-		{"ultimate", "C3 delay", Bowl{Stones: 1, Ultimate: 1}, Bowl{}, Table{}},
-		{"aga", "A2 A1 B1x", Bowl{Stones: 1}, Bowl{}, Table{}},
+		{"ultimate", "C3 delay", Bowl{Stones: 1, Prisoners: 1, Ultimate: 1}, Bowl{}, Table{}},
+		{"aga", "A2 A1 B1x", Bowl{Stones: 1, Prisoners: 1}, Bowl{}, Table{}},
 	} {
 		s := Of(play(t, x.id, k(9, 9, 0), x.turns), Names{})
 		if s.Black.Bowl != x.black || s.White.Bowl != x.white || s.Table != x.table {

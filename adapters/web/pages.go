@@ -508,22 +508,14 @@ func (page *gameView) steps(v bot.View, at func(seq int) string, t func(string, 
 
 // playerOf returns a player as the page shows them.
 func playerOf(s render.Scene, c rules.Color) player {
-	p, side := s.Black, func(r render.Row) render.Cell { return r.Black }
-	out := player{Color: "black", Name: s.Words.Black}
+	p, out := s.Black, player{Color: "black", Name: s.Words.Black}
 	if c == rules.White {
-		p, side = s.White, func(r render.Row) render.Cell { return r.White }
-		out = player{Color: "white", Name: s.Words.White}
+		p, out = s.White, player{Color: "white", Name: s.Words.White}
 	}
 	if name := bot.CleanName(p.Name); p.Name != "" && name != out.Name {
 		out.Name, out.Plays = name, out.Name
 	}
-	prisoners := rules.Points(p.Bowl.Stones) * rules.One
-	for _, row := range s.Rows { // which tells them from pass stones
-		if row.Label == s.Words.Things[rules.Prisoner] {
-			prisoners = side(row).Value
-		}
-	}
-	out.Due, out.Prisoners = p.Due, s.Words.Things[rules.Prisoner]+": "+prisoners.String()
+	out.Due, out.Prisoners = p.Due, s.Words.Things[rules.Prisoner]+": "+strconv.Itoa(p.Bowl.Prisoners)
 	return out
 }
 

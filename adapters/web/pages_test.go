@@ -625,3 +625,12 @@ func zipped(t *testing.T, text string) int {
 	}
 	return out.Len()
 }
+
+// Beside a player's name stand their prisoners, and not their pass stones, which lie in the
+// same bowl.
+func TestPrisonersOnPage(t *testing.T) {
+	s := render.Scene{Words: &render.English, Black: render.Player{Bowl: render.Bowl{Stones: 3, Prisoners: 1}}, White: render.Player{Bowl: render.Bowl{Stones: 2}}}
+	if b, w := playerOf(s, rules.Black).Prisoners, playerOf(s, rules.White).Prisoners; b != "Prisoners: 1" || w != "Prisoners: 0" {
+		t.Errorf("Black has %q, White %q", b, w)
+	}
+}
