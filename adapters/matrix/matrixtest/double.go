@@ -24,11 +24,11 @@ import (
 // as far as the bot and Player ask: TestHomeserver holds both to the same.
 func InMemory(t testing.TB, options ...Options) *Server {
 	t.Helper()
-	var takes time.Duration
+	var all Options
 	for _, o := range options {
-		takes = o.Takes
+		all = o
 	}
-	s := &Server{URL: "http://localhost:8008", network: &memnet.Network{}, double: newDouble(takes), names: map[string]int{}}
+	s := &Server{URL: "http://localhost:8008", network: &memnet.Network{}, double: newDouble(all.Takes), real: all.Real, names: map[string]int{}}
 	listener, err := s.network.Listen("localhost:8008")
 	if err != nil {
 		t.Fatal(err)

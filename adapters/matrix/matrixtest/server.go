@@ -41,6 +41,8 @@ type Options struct {
 	// Takes is how long a request takes, half of it before and half after it is done:
 	// so much can happen meanwhile.
 	Takes time.Duration
+	// Real: it is not in a synctest bubble, because of something that cannot be there.
+	Real bool
 }
 
 // A Server is a homeserver: Dendrite on loopback, or what InMemory makes. It is safe
@@ -57,6 +59,7 @@ type Server struct {
 
 	network   *memnet.Network // of double
 	double    *double         // nil: Dendrite
+	real      bool            // not in a bubble
 	transport *http.Transport // to the homeserver
 
 	mu      sync.Mutex
@@ -356,7 +359,7 @@ func (s *Server) login(user User, device id.DeviceID) (*mautrix.RespLogin, error
 }
 
 // Virtual reports whether this is the homeserver of a Bubble, where time is virtual.
-func (s *Server) Virtual() bool { return s.double != nil }
+func (s *Server) Virtual() bool { return s.double != nil && !s.real }
 
 // Dial connects to the homeserver and to its proxies; hand it to the bot.
 func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
