@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -144,11 +145,25 @@ func TestLinkedInChromium(t *testing.T) {
 		p.wait(`document.querySelector('.line').textContent.startsWith('2. White D3')`)
 	}
 
+	// The page of somebody who is linked has room on a small phone, and axe finds nothing.
+	p := tabs["Alice"]
+	p.do(chromedp.EmulateViewport(360, 560))
+	if end, wide := get[float64](p, `document.querySelector('#play').getBoundingClientRect().bottom`), get[int](p, `document.documentElement.scrollWidth`); end > 560 || wide > 360 {
+		t.Errorf("on a phone the page is %d wide, and what a turn needs ends at %.0f", wide, end)
+	}
+	axe, err := os.ReadFile(axeCore(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	get[bool](p, string(axe)+`; true`)
+	if found := get[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.map((n) => n.html)))`); len(found) > 0 {
+		t.Errorf("axe finds %q", found)
+	}
+
 	// Both end it.
 	if !alice.DM().Wait(func(ms []*discordtest.Message) bool { return len(ms) == 1 }) || !strings.Contains(alice.DM().Last().Content, "is now you") {
 		t.Errorf("Alice is told\n%s", guild.Transcript())
 	}
-	p := tabs["Alice"]
 	p.follows(".out button")
 	p.wait(`!document.querySelector('.out, #play') && location.pathname === %q`, games["Alice"])
 	_, end, _ := strings.Cut(anna.AwaitMessage(alone, halfpoint.ID, "what her browser is", says("is now you")).Text(), "!link ")
