@@ -83,7 +83,8 @@ func TestLinkedInChromium(t *testing.T) {
 	<-reading
 
 	// Their games.
-	alice.Slash(channel, "new", discordtest.Opt("rules", "aga"), discordtest.Opt("size", "5x5"), discordtest.Opt("color", "black")).Answer()
+	alice.Slash(channel, "new", discordtest.Opt("rules", "aga"), discordtest.Opt("size", "5x5"), discordtest.Opt("color", "black")).First()
+	channel.Wait(func(ms []*discordtest.Message) bool { return len(ms) > 0 }) // where the answer took long, this one is for everybody
 	bob.Press(channel.Last(), "Join").First()
 	thread := channel.WaitThread(0)
 	games := map[string]string{"Alice": pathOf(t, st)}
