@@ -16,6 +16,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
+	"github.com/halfpoint-go/halfpoint/internal/lru"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -37,6 +38,8 @@ type Bot struct {
 	outbox *outbox.Outbox
 
 	changes changes // of games
+
+	readings *lru.Cache[string, match.Reading] // of records, by their slugs
 
 	rulesets match.Rulesets // besides the catalogue
 
@@ -104,7 +107,7 @@ func New(store Store, c Config) *Bot {
 	}
 	house := rooms.New(store, c.Now, c.Elapsed, c.Log)
 	b := &Bot{
-		cache: newCache(), estimator: newEstimator(), games: cmp.Or(c.Games, match.DefaultLimits), rulesets: c.Rulesets,
+		cache: newCache(), readings: lru.New[string, match.Reading](16), estimator: newEstimator(), games: cmp.Or(c.Games, match.DefaultLimits), rulesets: c.Rulesets,
 		store: store, log: c.Log, rooms: house, pages: c.Pages, address: c.PublicURL, now: house.Now, rand: c.Rand, stopped: c.Stopped,
 	}
 	b.outbox = outbox.New(outbox.Config{

@@ -29,6 +29,14 @@ type Viewing struct {
 	As   string       // name of another ruleset that counts the position; empty: none
 	Lang string       // BCP 47 tag of the reader's language; empty: that of the room
 
+	// Record is what the page shows instead of a game: the View has no Match but Seq, which
+	// is the number of turns and one more, and Guessed and Dead. Dead names stones of chains
+	// that the reader takes for dead, or takes for alive if it names the chain twice; empty:
+	// as the record says.
+	Record *Record
+	Dead   string
+	File   string // "sgf" or "gif", for View.File; empty: none
+
 	By    outbox.User // who looks, for Offers and their settings; zero: nobody in particular
 	Watch bool        // for Changed: the View has only Match, Path, Public, Seq and that
 }
@@ -56,6 +64,11 @@ type View struct {
 	Own      match.Preferences // what Viewing.By has chosen; the Scene has it, too
 	Mine     []Mine            // the other games of Viewing.By that have pages; likewise
 	As       *Counted          // the answer to Viewing.As; nil: it was not asked
+
+	Guessed []string     // of a record: how it was read where it is not clear
+	File    *outbox.File // likewise: the whole record, as Viewing.File asked
+	Dead    string       // likewise: one stone of each chain that is taken for dead
+	About   string       // likewise: what it says of the game, "Meijin, 1976-10-03, B+0.5"
 
 	// Changed is closed when the game has changed since, if Viewing.Watch asked for it.
 	// That the page was revoked is no change of the game.
@@ -100,6 +113,9 @@ const (
 
 // View returns a game at one moment; see [Service].
 func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
+	if v.Record != nil {
+		return b.viewRecord(ctx, v)
+	}
 	if v.Slug == "" && v.Game == "" && v.By != (outbox.User{}) {
 		mine, err := b.mine(ctx, v.By, "", text.BestLanguage(v.Lang))
 		return View{Mine: mine}, err
@@ -326,18 +342,18 @@ func cut(s string, most int) string {
 
 // countedAs counts a position, of which there is a scene, by a ruleset.
 func (b *Bot) countedAs(name string, p *match.Position, l *text.Language, scene render.Scene) *Counted {
-	r, err := b.rulesets.Find(name)
-	if err != nil {
-		return &Counted{Err: l.Say(wrong(err))}
-	}
-	c := &Counted{Rules: r.Name, Title: r.Title}
-	rec := sgf.Of(p.Game)
 	var dead []rules.Point
 	if p.Game.Phase() == rules.Settling {
 		dead = match.OneOfEach(p.Game.Board(), p.Game.Dead())
 	}
+	return b.countedIn(name, sgf.Of(p.Game).Compare(sgf.Count{Dead: dead, Also: b.rulesets}), l, scene)
+}
+
+// countedBy returns the count of a ruleset among the rows of a comparison.
+func countedBy(r *rules.Ruleset, rows []sgf.Row, l *text.Language, scene render.Scene) *Counted {
+	c := &Counted{Rules: r.Name, Title: r.Title}
+	var err error
 	var own, as *sgf.Row
-	rows := rec.Compare(sgf.Count{Dead: dead, Also: b.rulesets})
 	for i := range rows {
 		if rows[i].Own {
 			own = &rows[i]

@@ -36,7 +36,7 @@ var embedStyle, embedPolicy = func() (template.CSS, string) {
 
 // embeds reports whether a path is that of a board to embed.
 func embeds(path string) bool {
-	return strings.HasPrefix(path, "/g/") && strings.HasSuffix(path, "/embed")
+	return (strings.HasPrefix(path, "/g/") || strings.HasPrefix(path, "/p/")) && strings.HasSuffix(path, "/embed")
 }
 
 // An embedView is the data of an embedded board.
@@ -73,7 +73,7 @@ func (s *server) embed(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) embedView(r *http.Request, v bot.View) embedView {
-	scene, query := v.Scene, queryOf(v)
+	scene, query := v.Scene, momentQuery(r, v)
 	if counted(v) {
 		scene = v.As.Scene
 	}

@@ -188,6 +188,17 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("GET /g/{slug}/embed", s.embed)
 	mux.HandleFunc("GET /g/{slug}/{seq}/{part}", s.partOfMoment)
 	mux.HandleFunc("GET /g/", s.reading(1, s.missing))
+	mux.HandleFunc("GET /records", s.reading(1, s.recordsPage))
+	mux.HandleFunc("POST /records", s.bringRecord)
+	mux.HandleFunc("GET /p/{slug}", s.reading(1, s.gamePage))
+	mux.HandleFunc("POST /p/{slug}", s.reading(1, s.changeRecord))
+	mux.HandleFunc("GET /p/{slug}/{seq}", s.reading(1, s.gamePage))
+	mux.HandleFunc("GET /p/{slug}/record.sgf", s.reading(1, s.recordFile))
+	mux.HandleFunc("GET /p/{slug}/record.gif", s.reading(drawReads, s.recordFile))
+	mux.HandleFunc("POST /p/{slug}/look", s.reading(drawReads, s.chooseLook))
+	mux.HandleFunc("GET /p/{slug}/embed", s.embed)
+	mux.HandleFunc("GET /p/{slug}/{seq}/{part}", s.partOfMoment)
+	mux.HandleFunc("GET /p/", s.reading(1, s.missing))
 	mux.HandleFunc("GET /r/{ruleset}", s.reading(1, s.rulesPage))
 	mux.HandleFunc("GET /r/", s.reading(1, s.missing))
 	mux.HandleFunc("POST /ask", s.ask)
@@ -237,12 +248,12 @@ func preloading(files embed.FS, name string) []byte {
 
 // openPaths are what a browser asks for before the page can set its cookie, see direct.
 // All of them are the same for everybody.
-var openPaths = append([]string{"/", "/board.css", "/owner", "/link"}, assets...)
+var openPaths = append([]string{"/", "/board.css", "/owner", "/records", "/link"}, assets...)
 
 // needsNoCookie reports whether anybody may read a path. The pages of games and rulesets set
 // no cookie.
 func needsNoCookie(path string) bool {
-	return slices.Contains(openPaths, path) || strings.HasPrefix(path, "/g/") || strings.HasPrefix(path, "/r/")
+	return slices.Contains(openPaths, path) || strings.HasPrefix(path, "/g/") || strings.HasPrefix(path, "/p/") || strings.HasPrefix(path, "/r/")
 }
 
 // guard refuses requests that were sent to a name that is not the room's, or

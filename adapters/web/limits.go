@@ -30,7 +30,7 @@ const strangersPay = 5
 
 // costly lists the commands that take much time of the processor or the database, in
 // units of about 0.1 seconds.
-var costly = map[string]float64{"replay": 5, "privacy": 5, "compare": 2, "sgf": 1, "score": 1, "show": 1, "setup": 1}
+var costly = map[string]float64{"replay": 5, "privacy": 5, "compare": 2, "sgf": 1, "score": 1, "show": 1, "setup": 1, bringing: 3}
 
 // opening lists the commands that may open a game.
 var opening = []string{"new", "rematch", "setup"}
@@ -46,6 +46,7 @@ type limits struct {
 	reads    quota         // pages, pictures, files, suggestions; some count as several
 	names    quota         // that nobody held before
 	games    quota         // that are opened
+	records  quota         // that are brought
 	costly   quota         // in the units of costly
 	guesses  *intake.Limit // of the owner token, by address
 }
@@ -67,6 +68,7 @@ func newLimits(person, channel int) limits {
 		reads:    quota{intake.New(500, 1200), intake.New(5000, 6000)},
 		names:    quota{intake.New(10, 1./6), intake.New(40, 1)},
 		games:    quota{intake.New(20, 2), intake.New(60, 6)},
+		records:  quota{intake.New(20, 2), intake.New(60, 6)},
 		costly:   quota{intake.New(20, 20), intake.New(80, 80)},
 		guesses:  intake.New(10, 6),
 	}

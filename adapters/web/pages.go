@@ -159,15 +159,26 @@ func (s *server) say404(w http.ResponseWriter, r *http.Request, says string, mea
 // view asks the service for the moment of a game that a request names, in the words of a
 // language. Its error is bot.ErrNotFound if there is none that may be read.
 func (s *server) view(r *http.Request, lang string, who outbox.User) (bot.View, error) {
-	seq, raw := 0, r.PathValue("seq")
-	if raw != "" {
+	first := 1
+	if isRecord(r) {
+		first = 0
+	}
+	v := bot.Viewing{Slug: r.PathValue("slug"), As: strings.TrimSpace(r.URL.Query().Get("as")), Lang: lang, By: who}
+	if raw := r.PathValue("seq"); raw != "" {
 		var err error
-		if seq, err = strconv.Atoi(raw); err != nil || seq < 1 || strconv.Itoa(seq) != raw {
+		if v.Seq, err = strconv.Atoi(raw); err != nil || v.Seq < first || v.Seq > maxSeq || strconv.Itoa(v.Seq) != raw {
 			return bot.View{}, bot.ErrNotFound
 		}
+		v.Seq += 1 - first
 	}
-	return s.service.View(r.Context(), bot.Viewing{Slug: r.PathValue("slug"), Seq: seq, As: strings.TrimSpace(r.URL.Query().Get("as")), Lang: lang, By: who})
+	if isRecord(r) {
+		return s.viewRecord(r, v)
+	}
+	return s.service.View(r.Context(), v)
 }
+
+// maxSeq is more than the number of any event.
+const maxSeq = 1 << 30
 
 // inTurn runs f when few others do such work for pages: visitors must not hold up those who
 // play. To send what f has made is not part of the work, because it takes as long as the
@@ -198,6 +209,11 @@ func (s *server) gamePage(w http.ResponseWriter, r *http.Request) {
 		}
 		if err == nil {
 			view := s.gameView(r, v)
+			if isRecord(r) {
+				if view.Record, err = s.recordView(r, v); err != nil {
+					return err
+				}
+			}
 			if linked.ID != "" {
 				view.Who = bot.CleanName(linked.Name)
 			}
@@ -240,8 +256,14 @@ func (s *server) turn(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, gamePath(r)+"/"+strconv.Itoa(v.Turns[at].Seq), http.StatusSeeOther)
 }
 
-// gamePath returns the path of the game whose page a request names.
-func gamePath(r *http.Request) string { return "/g/" + url.PathEscape(r.PathValue("slug")) }
+// gamePath returns the path of the game or the record whose page a request names.
+func gamePath(r *http.Request) string {
+	kind := "/g/"
+	if isRecord(r) {
+		kind = "/p/"
+	}
+	return kind + url.PathEscape(r.PathValue("slug"))
+}
 
 // failed answers a request for which the service had no answer.
 func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
@@ -346,6 +368,7 @@ type gameView struct {
 	Back, On          []step        // to moments before and after this one
 	List              template.HTML // links to all turns, a lot of them
 	Book, Alone       link          // the rules; the page without the other ruleset
+	Record            *recordView   // nil: it is a game that was played here
 	Embed             string        // HTML with which another page shows the board
 	Trial             string        // that these turns only try out what is dead; empty: they do not
 	Notes             []string
@@ -395,6 +418,9 @@ type ruling struct {
 func (s *server) gameView(r *http.Request, v bot.View) gameView {
 	now := gamePath(r)
 	at := func(seq int) string { return now + "/" + strconv.Itoa(seq) }
+	if isRecord(r) {
+		at = func(seq int) string { return now + "/" + strconv.Itoa(seq-1) }
+	}
 	query := queryOf(v)
 	t := func(english string, args ...string) string { return bot.Translated(v.Lang, english, args...) }
 	if v.Scene.Words == nil {
@@ -402,12 +428,12 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 	}
 	notes := slices.Concat(v.Scene.Why, v.Scene.Accepted(), v.Scene.Notes, []string{v.Scene.Comment})
 	page := gameView{
-		head: head{v.Lang, v.Title, v.Public, s.preview(r, v, query)}, View: v, Notes: notes, Room: v.Match.Where.Platform == platform,
+		head: head{v.Lang, v.Title, v.Public, s.preview(r, v, momentQuery(r, v))}, View: v, Notes: notes, Room: v.Match.Where.Platform == platform,
 		Moment: r.PathValue("seq") != "", Compared: counted(v),
-		Game: now, Now: now + query, Here: v.Path + query, Action: r.URL.Path,
+		Game: now, Now: now + query, Here: v.Path + momentQuery(r, v), Action: r.URL.Path,
 		Book:    link{"/r/" + url.PathEscape(v.Rules), t(wordRules, v.Scene.Ruleset)},
 		Players: []player{playerOf(v.Scene, rules.Black), playerOf(v.Scene, rules.White)},
-		Choices: s.choices(r.Context(), v), Embed: s.embedCode(r, v, query),
+		Choices: s.choices(r.Context(), v), Embed: s.embedCode(r, v, momentQuery(r, v)),
 		Theme: "board-auto", Address: r.URL.RequestURI(),
 	}
 	own := looks(r, v)
@@ -421,11 +447,11 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 		return s.svg(scene, render.Options{Prefix: prefix, Coordinates: own["coordinates"]})
 	}
 	scenes := []render.Scene{v.Scene}
-	page.Boards = []boardView{{SVG: board(v.Scene, "b"), Last: lastPoint(v.Scene), Picture: v.Path + "/board.png"}}
+	page.Boards = []boardView{{SVG: board(v.Scene, "b"), Last: lastPoint(v.Scene), Picture: v.Path + "/board.png" + deadQuery(r, v)}}
 	if counted(v) {
 		scenes = append(scenes, v.As.Scene)
 		page.Boards[0].Title, page.Boards[0].Score = v.Scene.Ruleset, v.Scene.Headline
-		page.Boards = append(page.Boards, boardView{v.As.Title, v.As.Scene.Headline, board(v.As.Scene, "a"), lastPoint(v.As.Scene), v.Path + "/board.png" + query})
+		page.Boards = append(page.Boards, boardView{v.As.Title, v.As.Scene.Headline, board(v.As.Scene, "a"), lastPoint(v.As.Scene), v.Path + "/board.png" + momentQuery(r, v)})
 		page.Alone = link{r.URL.Path, t(wordOnly, v.Scene.Ruleset)}
 	}
 	if w := v.Scene.Words; v.Scene.Headline == w.Trial {

@@ -74,7 +74,7 @@ func TestPagesAreAccessible(t *testing.T) {
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range []string{"/g/abc", "/g/abc/1", "/g/abc/4", "/g/abc/6?as=aga", "/g/abc/3?as=ultimate", "/g/nope", "/owner", "/link"} {
+		for _, path := range []string{"/g/abc", "/g/abc/1", "/g/abc/4", "/g/abc/6?as=aga", "/g/abc/3?as=ultimate", "/g/nope", "/owner", "/link", "/records"} {
 			for _, size := range [][2]int64{{360, 640}, {768, 1024}, {1366, 625}, {1920, 1080}} {
 				p.do(chromedp.EmulateViewport(size[0], size[1]), chromedp.Navigate(url+path))
 				if got := get[int64](p, `document.documentElement.scrollWidth`); got > size[0] {

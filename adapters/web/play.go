@@ -40,6 +40,9 @@ type action struct {
 // is in its query, if it can be them. Zero: nobody. Free are the seats of the players of a game
 // that is on in which the browser does not sit, and can.
 func (s *server) player(r *http.Request, linked outbox.User) (who outbox.User, free []outbox.User, err error) {
+	if isRecord(r) {
+		return who, nil, nil
+	}
 	v, err := s.service.View(r.Context(), bot.Viewing{Slug: r.PathValue("slug"), Watch: true})
 	m := v.Match
 	if err != nil || m.Where.Platform != platform && m.Where.Platform != linked.Platform {

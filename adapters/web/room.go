@@ -2,7 +2,8 @@
 // the seats of Black and White, and see what a chat platform would show. It is
 // the whole bot without an account anywhere. It also serves the pages of games, those of
 // other platforms too: /g/… shows a game and each of its positions to whoever has the
-// address, if the room of the game permits it, and /r/… recites a ruleset.
+// address, if the room of the game permits it, /p/… does so for a record that somebody brought,
+// and /r/… recites a ruleset.
 //
 // The page talks to the room by HTTP. It posts what is typed to /ask, under an
 // id that it makes once for each thing said and uses again when it must retry.
@@ -89,6 +90,15 @@ type Store interface {
 	// instead. It returns the holder that there is then; or bot.ErrAlike, if there was none
 	// and somebody with another secret holds a name that looks like that of h.
 	Hold(ctx context.Context, h bot.Holder, instead string) (bot.Holder, error)
+	// AddRecord stores a record: bot.ErrTooMany if its browser has most already, bot.ErrFull if
+	// there is no room for any. Record returns one, or bot.ErrNotFound, and Records those of a
+	// browser without their texts, the newest first. KeepRecord stores whether one is shared,
+	// and when it was visited.
+	AddRecord(ctx context.Context, r bot.Record, most int) error
+	Record(ctx context.Context, slug string) (bot.Record, error)
+	Records(ctx context.Context, browser string) ([]bot.Record, error)
+	KeepRecord(ctx context.Context, slug string, shared bool, visited time.Time) error
+	DeleteRecord(ctx context.Context, slug string) error
 	// Release lets anybody hold a name or seat again. There need not be a holder.
 	Release(ctx context.Context, platform, id string) error
 	// Link returns the browser or the address that has a secret, by its hash, or

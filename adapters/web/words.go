@@ -38,6 +38,7 @@ var pageWords = []string{
 	"Talking, and more commands",
 	"Everybody can read what you type without a slash. When you type a command, Tab or the arrow keys choose a suggestion, and Esc closes the list.",
 	"You do not see the board? Type these words, also without a slash, and only you get the answer:",
+	"Records and positions",
 	"Another language",
 	"The page speaks the language of your browser. To choose another for yourself:",
 	"Seat",
@@ -115,6 +116,19 @@ var gameWords = []string{
 	"The board in letters",
 	"How you see this page",
 	"Keep in this browser",
+	"Bring a record in SGF or a diagram of at most 2 MB: step through it, mark dead stones, count it by other rules, and share its address.",
+	"A file: choose it, or drop it on this page",
+	"Or a text",
+	"Yours, in this browser",
+	"shared",
+	"How the record was read",
+	"Dead stones, one of each chain, or none: a press on a stone marks its chain",
+	"Anyone who has this address can see the record. It is deleted a year after the last visit.",
+	"Only this browser can see the record. It is deleted after a day, unless you share it.",
+	"Stop sharing",
+	"Share the address",
+	"Delete the record",
+	"Your records",
 	"Show this board on another page",
 	"Open the board",
 	"My games",
@@ -140,20 +154,25 @@ const (
 
 // What these pages say besides.
 const (
-	wordFirst    = "The start"
-	wordPrevious = "The turn before"
-	wordNext     = "The next turn"
-	wordNewest   = "The newest position"
-	wordRules    = "Rules: {0}"
-	wordYouPlay  = "You play {0}."
-	wordSit      = "Sit as {0}"
-	wordEarly    = "Most of the board is empty. Do you mean to pass?"
-	wordNaming   = "Press the stones that are dead, then the same button again."
-	wordOnly     = "Only {0}"
-	wordTotal    = "Total"
-	wordNotFound = "There is no such page"
-	wordNoPage   = "Perhaps the address is not complete, the game was deleted, or the room has switched its pages off."
-	wordNotNow   = "This page cannot be shown just now. Try again in a minute."
+	wordFirst       = "The start"
+	wordPrevious    = "The turn before"
+	wordNext        = "The next turn"
+	wordNewest      = "The newest position"
+	wordRules       = "Rules: {0}"
+	wordYouPlay     = "You play {0}."
+	wordSit         = "Sit as {0}"
+	wordEarly       = "Most of the board is empty. Do you mean to pass?"
+	wordNaming      = "Press the stones that are dead, then the same button again."
+	wordOnly        = "Only {0}"
+	wordTotal       = "Total"
+	wordNotFound    = "There is no such page"
+	wordNoPage      = "Perhaps the address is not complete, the game was deleted, or the room has switched its pages off."
+	wordNotNow      = "This page cannot be shown just now. Try again in a minute."
+	wordRecords     = "Records and positions"
+	wordZip         = "That is a ZIP archive. Unpack it, and bring a file in it."
+	wordNoForm      = "That form cannot be read. Send it again."
+	wordManyRecords = "You have {0} records in this browser. Delete one before you bring another."
+	wordFullRecords = "There is no room for more records just now. Try again tomorrow."
 )
 
 // ownerWords is what the owner's page says, in English as there.

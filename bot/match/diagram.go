@@ -41,16 +41,9 @@ func drawn(drawing string) (*sgf.Record, error) {
 // could not be read on. A text of which nothing can be read is an error. Its errors are
 // for the person who drew it.
 func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (g *rules.Game, guessed []text.Message, err error) {
-	drawing, name := args["diagram"], strings.TrimSpace(args["rules"])
-	if len(drawing) > MaxDiagram {
-		return nil, nil, text.Error("diagram.long", MaxDiagram>>20)
-	}
-	rec, err := drawn(drawing)
-	if errors.Is(err, sgf.ErrNoDiagram) || strings.TrimSpace(drawing) == "" {
-		return nil, nil, text.Error("diagram.none")
-	}
+	rec, err := readDrawing(args["diagram"])
 	if err != nil {
-		return nil, nil, text.Error("diagram.bad", text.Whole(err))
+		return nil, nil, err
 	}
 	r := otherwise
 	if rec.RU != "" {
@@ -58,17 +51,79 @@ func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (g 
 			r = own
 		}
 	}
-	if name != "" {
+	if name := strings.TrimSpace(args["rules"]); name != "" {
 		if r, err = own.Find(name); err != nil {
 			return nil, nil, err
 		}
 	}
+	if rec, g, err = playRecord(rec, r, false); err != nil {
+		return nil, nil, err
+	}
+	return g, guesses(rec), nil
+}
+
+// A Reading is how a record is read that somebody looks at as a game that was played.
+type Reading struct {
+	Game    *rules.Game
+	Info    sgf.Info
+	Guessed []text.Message // what had to be guessed, and why it could not be read on
+}
+
+// ReadRecord reads a record in SGF, or a diagram, with what other programs leave out: a
+// record without rules by those under which it comes to its result, and at the end the passes
+// and the dead stones. Its errors are for the person who brought the record.
+func ReadRecord(drawing string) (Reading, error) {
+	rec, err := readDrawing(drawing)
+	if err != nil {
+		return Reading{}, err
+	}
+	diagram := !rec.HasSize && rec.Info == (sgf.Info{}) && rec.RU == ""
+	if !diagram {
+		rec = rec.Fitted()
+	}
+	r, _, err := rec.Ruleset()
+	if err != nil {
+		return Reading{}, text.Error("diagram.bad", text.Whole(err))
+	}
+	rec, g, err := playRecord(rec, r, !diagram)
+	if err != nil {
+		return Reading{}, err
+	}
+	var guessed []text.Message
+	for _, r := range rec.Repairs {
+		guessed = append(guessed, text.Whole(r))
+	}
+	rec.Repairs = nil
+	return Reading{g, rec.Info, append(guessed, guesses(rec)...)}, nil
+}
+
+// readDrawing reads what somebody drew. Its errors are for them.
+func readDrawing(drawing string) (*sgf.Record, error) {
+	if len(drawing) > MaxDiagram {
+		return nil, text.Error("diagram.long", MaxDiagram>>20)
+	}
+	rec, err := drawn(drawing)
+	if errors.Is(err, sgf.ErrNoDiagram) || strings.TrimSpace(drawing) == "" {
+		return nil, text.Error("diagram.none")
+	}
+	if err != nil {
+		return nil, text.Error("diagram.bad", text.Whole(err))
+	}
+	return rec, nil
+}
+
+// playRecord plays a record under a ruleset as far as that permits, and returns what it has played.
+// It may settle what the record leaves open of its end.
+func playRecord(rec *sgf.Record, r *rules.Ruleset, settle bool) (*sgf.Record, *rules.Game, error) {
 	komi := r.Komi
 	if rec.HasKomi {
 		komi = rec.Setup.Komi
 	}
 	rec = rec.Mended(r)
-	g, err = rec.Play(r, komi)
+	if settle {
+		rec = rec.Settled(r)
+	}
+	g, err := rec.Play(r, komi)
 	if illegal, ok := errors.AsType[*rules.Illegal](err); ok && illegal.Move > 1 {
 		rec = rec.Before(illegal)
 		g, err = rec.Play(r, komi)
@@ -76,7 +131,7 @@ func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (g 
 	if err != nil {
 		return nil, nil, text.Error("diagram.bad", text.Whole(err))
 	}
-	return g, guesses(rec), nil
+	return rec, g, nil
 }
 
 // guesses says what of a record had to be guessed, and why it could not be read on.

@@ -25,7 +25,9 @@ const (
 	// Within a text a quotation mark is written otherwise.
 	answersTo   = `SELECT request FROM inbox WHERE answer LIKE '{"by":"' || $1 || '"%'`
 	dropAnswers = "DELETE FROM post WHERE state = 'waiting' AND person = $1"
-	saidBy      = "SELECT id FROM post WHERE state <> 'waiting' AND body <> '{}' AND id IN (" + noticesBy + ")"
+	dropRecords = `DELETE FROM record WHERE person = $1 AND person <> '' OR browser IN (
+		SELECT secret FROM holder JOIN person USING (platform, platform_id) WHERE person.id = $1 AND secret <> '')`
+	saidBy = "SELECT id FROM post WHERE state <> 'waiting' AND body <> '{}' AND id IN (" + noticesBy + ")"
 	// Only the players make turns.
 	playedBy = "SELECT id FROM game WHERE opener = $1 UNION SELECT id FROM game WHERE black = $1 UNION SELECT id FROM game WHERE white = $1"
 	// Package bot names the record of a game by its number.
@@ -88,7 +90,7 @@ func (s *Store) Forget(ctx context.Context, f bot.Forgetting) (err error) {
 		if _, err := tx.ExecContext(ctx, "UPDATE person SET name = '' WHERE id = $1", f.Person); err != nil {
 			return err
 		}
-		for _, query := range []string{dropAnswers, "DELETE FROM link WHERE person = $1"} {
+		for _, query := range []string{dropAnswers, dropRecords, "DELETE FROM link WHERE person = $1"} {
 			if _, err := tx.ExecContext(ctx, query, f.Person); err != nil {
 				return err
 			}

@@ -94,6 +94,7 @@ var tables = []table{
 	newTable("decoration", "platform, kind, key", "", "", "", "", "platform kind key n# channel thread game seq# follows target data not_before# not_after# sleeps# attempt#"),
 	newTable("outage", "platform, server, started", "", "", "", "", "", "platform server started# ended#"),
 	newTable("link", "secret", "", "", "", "", "", "", "", "", "", "secret person platform channel name at#"),
+	newTable("record", "slug", "", "", "", "", "", "", "", "", "", "slug platform channel person browser name shared# visited# size# body"),
 }
 
 // newTable makes a table from the columns that each version of exports added; # follows

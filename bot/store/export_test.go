@@ -85,7 +85,8 @@ const smallExport = `{"halfpoint":"export","version":10}
 {"decoration":{"platform":"web","kind":"header","key":"m1","n":7,"channel":"c","thread":"","game":"g","seq":1,"follows":"show","target":"m1","data":"d","not_before":0,"not_after":1700000009000,"sleeps":1,"attempt":2}}
 {"outage":{"platform":"web","server":"s","started":1700000002000,"ended":0}}
 {"link":{"secret":"beef","person":"pa","platform":"web","channel":"c","name":"Firefox","at":1700000003000}}
-{"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"room_setting":1,"server":1,"server_channel":1,"holder":1,"bookmark":1,"message":1,"decoration":1,"outage":1,"link":1}}
+{"record":{"slug":"r","platform":"","channel":"","person":"","browser":"beef","name":"a.sgf","shared":1,"visited":1700000003000,"size":12,"body":"03MAAA=="}}
+{"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"room_setting":1,"server":1,"server_channel":1,"holder":1,"bookmark":1,"message":1,"decoration":1,"outage":1,"link":1,"record":1}}
 `
 
 // lacked is what exports had less the older they were: tables, and columns as they
@@ -95,7 +96,7 @@ var lacked = []struct {
 	tables  []string
 	columns [][3]string
 }{
-	{9, []string{"link"}, nil},
+	{9, []string{"link", "record"}, nil},
 	{8, nil, [][3]string{{`,"page":"p"`, ``, `,"page":""`}}},
 	{7, nil, [][3]string{{`"tried":1,"person":"pa"`, `"tried":1`, `"tried":1,"person":""`}, {`,"person":"pa"}}`, `}}`, `,"person":""}}`}}},
 	{6, nil, [][3]string{{`"why":"","tried":1`, `"why":"clean"`, `"why":"","tried":1`}}},
@@ -239,13 +240,13 @@ func TestImportRefuses(t *testing.T) {
 		{"a row twice", swap(lines[15], lines[15]+lines[15]), "line 17: this bookmark was there before"},
 		{"an event of no match", swap(`{"event":{"game":"g"`, `{"event":{"game":"h"`), "line 6: what this event refers to is not there"},
 		{"an event before its match", swap(lines[3]+lines[4]+lines[5], lines[5]+lines[3]+lines[4]), "line 4: what this event refers to is not there"},
-		{"a row too few", swap(lines[15], ""), "line 20: it counts 1 rows of bookmark, and there are 0"},
-		{"a row too many", swap(lines[15], lines[15]+`{"bookmark":{"adapter":"web","value":""}}`+"\n"), "line 22: it counts 1 rows of bookmark, and there are 2"},
-		{"a count too few", swap(`"bookmark":1,`, ``), "line 21: it counts 0 rows of bookmark, and there are 1"},
-		{"a count too many", swap(`"bookmark":1,`, `"bookmark":1,"diary":0,`), "line 21: it counts tables that are not there"},
-		{"no counts", swap(lines[20], `{"end":null}`), "line 21: it counts 0 rows of person, and there are 1"},
-		{"more after the end", smallExport + lines[15], "line 22: something follows the end"},
-		{"two exports", smallExport + smallExport, "line 22: something follows the end"},
+		{"a row too few", swap(lines[15], ""), "line 21: it counts 1 rows of bookmark, and there are 0"},
+		{"a row too many", swap(lines[15], lines[15]+`{"bookmark":{"adapter":"web","value":""}}`+"\n"), "line 23: it counts 1 rows of bookmark, and there are 2"},
+		{"a count too few", swap(`"bookmark":1,`, ``), "line 22: it counts 0 rows of bookmark, and there are 1"},
+		{"a count too many", swap(`"bookmark":1,`, `"bookmark":1,"diary":0,`), "line 22: it counts tables that are not there"},
+		{"no counts", swap(lines[21], `{"end":null}`), "line 22: it counts 0 rows of person, and there are 1"},
+		{"more after the end", smallExport + lines[15], "line 23: something follows the end"},
+		{"two exports", smallExport + smallExport, "line 23: something follows the end"},
 		{"an endless line", swap(`"s1"`, `"`+strings.Repeat("x", 17<<20)+`"`), "line 16: it is longer than 16777216 bytes"},
 	} {
 		err := refuses(t, s, strings.NewReader(c.text))

@@ -15,6 +15,8 @@ const (
 	keepDeleted  = 30 * 24 * time.Hour  // games that were deleted
 	keepLinks    = 365 * 24 * time.Hour // browsers that are a person,
 	keepUnused   = time.Hour            // and addresses that would have made them that
+	keepRecords  = 24 * time.Hour       // records that nobody shares,
+	keepShared   = 365 * 24 * time.Hour // and others, after the last visit
 	keepMessages = 90 * 24 * time.Hour  // the transcript of the local room,
 	leastKept    = 10_000               // or this many of its newest messages, if these are more (Trim bounds their bytes)
 )
@@ -34,6 +36,7 @@ type sweep struct {
 const strangers = `
 	NOT EXISTS (SELECT 1 FROM preference WHERE person = person.id)
 	AND NOT EXISTS (SELECT 1 FROM link WHERE person = person.id)
+	AND NOT EXISTS (SELECT 1 FROM record WHERE person = person.id AND person <> '')
 	AND NOT EXISTS (SELECT 1 FROM game WHERE opener = person.id)
 	AND NOT EXISTS (SELECT 1 FROM game WHERE black = person.id)
 	AND NOT EXISTS (SELECT 1 FROM game WHERE white = person.id)
@@ -64,6 +67,7 @@ var sweeps = []sweep{
 			WHERE c.game = game.id)`},
 	{table: "message", key: "n", number: true, keep: keepMessages,
 		useless: "at < $1 AND n <= (SELECT MAX(n) FROM message) - " + strconv.Itoa(leastKept)},
+	{table: "record", key: "slug", keep: keepRecords, useless: "visited < $1 - shared * " + strconv.FormatInt((keepShared-keepRecords).Milliseconds(), 10)},
 	{table: "link", key: "secret", keep: keepLinks, useless: "at < $1 + CASE name WHEN '' THEN " + strconv.FormatInt((keepLinks-keepUnused).Milliseconds(), 10) + " ELSE 0 END"},
 	// A stranger may be sending a first request at this moment. The store then refuses
 	// the step, because it names an unknown person, and the bot decides again.

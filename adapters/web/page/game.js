@@ -3,6 +3,7 @@
 import { GameView } from "./view.js";
 import { hear } from "./hear.js";
 import "./play.js";
+import { markDead } from "./dead.js";
 
 const main = document.querySelector("main");
 const view = new GameView(main, location.href, { address: true });
@@ -46,4 +47,5 @@ function listen(seconds) {
   reconnecting = setTimeout(() => main.querySelector(".steps") && follow(), 1000 * seconds);
 }
 
-follow();
+if ("record" in main.dataset) markDead(view, main);
+else follow();

@@ -22,6 +22,11 @@ type Storage interface {
 	Holder(ctx context.Context, platform, id string) (bot.Holder, error)
 	Hold(ctx context.Context, h bot.Holder, instead string) (bot.Holder, error)
 	Release(ctx context.Context, platform, id string) error
+	AddRecord(ctx context.Context, r bot.Record, most int) error
+	Record(ctx context.Context, slug string) (bot.Record, error)
+	Records(ctx context.Context, browser string) ([]bot.Record, error)
+	KeepRecord(ctx context.Context, slug string, shared bool, visited time.Time) error
+	DeleteRecord(ctx context.Context, slug string) error
 }
 
 // Run tests a kind of storage. Open returns an empty one and closes it at the end
@@ -81,6 +86,8 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 
 		{"a name has one holder", holders},
 		{"browsers are a person", links},
+		{"records are kept by whoever brought them", records},
+		{"records are pruned", prunedRecords},
 		{"of many who take a name one gets it", racingHolders},
 		{"a bookmark is kept", bookmarks},
 		{"an outage is kept until it is dropped", outages},

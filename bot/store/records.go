@@ -1,0 +1,116 @@
+package store
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"io"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+)
+
+// maxRecords is how many bytes all records together may take, as they are stored.
+const maxRecords = 512 << 20
+
+// AddRecord stores a record. It returns ErrTooMany if there are most of its browser, or of
+// its room, already, and ErrFull if there is no room for more.
+func (s *Store) AddRecord(ctx context.Context, r bot.Record, most int) (err error) {
+	defer annotate(&err, "store record %s", r.Slug)
+	body, err := packed(r.Text)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		var n int
+		err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM record WHERE browser = $1 AND platform = $2 AND channel = $3",
+			r.Browser, r.Where.Platform, r.Where.Channel).Scan(&n)
+		if err == nil && n >= most {
+			err = bot.ErrTooMany
+		}
+		if err != nil {
+			return err
+		}
+		var size int
+		err = tx.QueryRowContext(ctx, "SELECT COALESCE(SUM(size), 0) FROM record").Scan(&size)
+		if err == nil && size+len(body) > maxRecords {
+			err = bot.ErrFull
+		}
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO record (slug, platform, channel, person, browser, name, shared, visited, size, body)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+			r.Slug, r.Where.Platform, r.Where.Channel, r.Person, r.Browser, r.Name, flag(r.Shared), millis(r.Visited), len(body), body)
+		return err
+	})
+}
+
+const recordsFrom = "SELECT slug, platform, channel, person, browser, name, shared, visited FROM record "
+
+func scanRecord(scan scanner, more ...any) (r bot.Record, err error) {
+	var visited int64
+	err = scan(append([]any{&r.Slug, &r.Where.Platform, &r.Where.Channel, &r.Person, &r.Browser, &r.Name, &r.Shared, &visited}, more...)...)
+	r.Visited = moment(visited)
+	return r, err
+}
+
+// Record returns the record with a slug, or ErrNotFound.
+func (s *Store) Record(ctx context.Context, slug string) (r bot.Record, err error) {
+	defer annotate(&err, "find a record")
+	var body string
+	found, err := list(ctx, s.read, func(scan scanner) (bot.Record, error) { return scanRecord(scan, &body) },
+		"SELECT slug, platform, channel, person, browser, name, shared, visited, body FROM record WHERE slug = $1", slug)
+	if err == nil && len(found) == 0 {
+		err = bot.ErrNotFound
+	}
+	if err != nil {
+		return r, err
+	}
+	found[0].Text, err = unpacked(body)
+	return found[0], err
+}
+
+// Records returns the records of a browser without their texts, the newest first.
+func (s *Store) Records(ctx context.Context, browser string) (_ []bot.Record, err error) {
+	defer annotate(&err, "find the records of a browser")
+	return list(ctx, s.read, func(scan scanner) (bot.Record, error) { return scanRecord(scan) },
+		recordsFrom+"WHERE browser = $1 AND browser <> '' ORDER BY visited DESC, slug", browser)
+}
+
+// KeepRecord stores whether a record is shared, and when it was last visited.
+func (s *Store) KeepRecord(ctx context.Context, slug string, shared bool, visited time.Time) (err error) {
+	defer annotate(&err, "keep record %s", slug)
+	return s.exec(ctx, "UPDATE record SET shared = $2, visited = $3 WHERE slug = $1", slug, flag(shared), millis(visited))
+}
+
+// DeleteRecord deletes a record, if there is one.
+func (s *Store) DeleteRecord(ctx context.Context, slug string) (err error) {
+	defer annotate(&err, "delete record %s", slug)
+	return s.exec(ctx, "DELETE FROM record WHERE slug = $1", slug)
+}
+
+// packed compresses a text, which need not be UTF-8, to one that is.
+func packed(text string) (string, error) {
+	var out bytes.Buffer
+	in := base64.NewEncoder(base64.StdEncoding, &out)
+	w, err := flate.NewWriter(in, flate.DefaultCompression)
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err == nil {
+		err = in.Close()
+	}
+	return out.String(), err
+}
+
+func unpacked(body string) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewBufferString(body))), match.MaxDiagram))
+	return string(text), err
+}

@@ -1,0 +1,85 @@
+package storetest
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+)
+
+// records are kept by whoever brought them, until they are forgotten.
+func records(d *fixture) {
+	now := time.UnixMilli(1_700_000_000_000).UTC()
+	latin := bot.Record{Slug: "latin", Browser: "b1", Name: "a.sgf", Text: "(;PB[Andr\xe9];B[aa])", Visited: now}
+	long := bot.Record{Slug: "long", Browser: "b1", Name: "b.sgf", Text: strings.Repeat("(;C[x])", 10_000), Visited: now.Add(time.Hour), Shared: true}
+	shown := bot.Record{Slug: "shown", Where: match.Room{Platform: "here", Channel: "c"}, Person: d.person(outbox.User{Platform: "here", ID: "u1", Name: "Eve"}), Text: ".X.", Visited: now, Shared: true}
+	for _, r := range []bot.Record{latin, long, shown} {
+		d.must(d.AddRecord(d.ctx(), r, 2))
+		got, err := d.Record(d.ctx(), r.Slug)
+		d.must(err)
+		d.same("record", got, r)
+	}
+	if err := d.AddRecord(d.ctx(), bot.Record{Slug: "more", Browser: "b1"}, 2); !errors.Is(err, bot.ErrTooMany) {
+		d.Errorf("one too many: %v", err)
+	}
+	mine := func(browser, want string) {
+		d.Helper()
+		all, err := d.Records(d.ctx(), browser)
+		d.must(err)
+		var slugs []string
+		for _, r := range all {
+			slugs = append(slugs, r.Slug)
+		}
+		d.same("records of "+browser, strings.Join(slugs, " "), want)
+	}
+	mine("b1", "long latin")
+	mine("", "")
+	d.must(d.KeepRecord(d.ctx(), "latin", true, now.Add(2*time.Hour)))
+	mine("b1", "latin long")
+	if got, err := d.Record(d.ctx(), "latin"); err != nil || !got.Shared || !got.Visited.Equal(now.Add(2*time.Hour)) {
+		d.Errorf("shared: %+v, %v", got, err)
+	}
+	d.must(d.DeleteRecord(d.ctx(), "long"))
+	d.must(d.DeleteRecord(d.ctx(), "long"))
+	mine("b1", "latin")
+
+	// Forgetting a person forgets what they showed, and what the browser brought that holds their name.
+	ben := outbox.User{Platform: "web", ID: "name:ben", Name: "Ben"}
+	_, err := d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:ben", Looks: "ben", Secret: "b1"}, "")
+	d.must(err)
+	d.must(d.Forget(d.ctx(), bot.Forgetting{Person: d.person(ben), Who: ben}))
+	mine("b1", "")
+	if _, err := d.Record(d.ctx(), "shown"); err != nil {
+		d.Error("what somebody else showed is forgotten, too")
+	}
+	d.must(d.Forget(d.ctx(), bot.Forgetting{Person: shown.Person, Who: outbox.User{Platform: "here", ID: "u1"}}))
+	if _, err := d.Record(d.ctx(), "shown"); !errors.Is(err, bot.ErrNotFound) {
+		d.Errorf("what a forgotten person showed: %v", err)
+	}
+}
+
+// prunedRecords go a day after they were brought, or a year after the last visit if they are shared.
+func prunedRecords(d *fixture) {
+	now := time.UnixMilli(1_700_000_000_000).UTC()
+	const day = 24 * time.Hour
+	for slug, r := range map[string]bot.Record{
+		"new": {Visited: now.Add(-day + time.Minute)}, "old": {Visited: now.Add(-day - time.Minute)},
+		"shared": {Shared: true, Visited: now.Add(-365*day + time.Minute)}, "left": {Shared: true, Visited: now.Add(-365*day - time.Minute)},
+	} {
+		r.Slug, r.Browser = slug, "b1"
+		d.must(d.AddRecord(d.ctx(), r, 20))
+	}
+	for after, first := "", true; first || after != ""; first = false {
+		var err error
+		after, err = d.Prune(d.ctx(), now, after, 3)
+		d.must(err)
+	}
+	all, err := d.Records(d.ctx(), "b1")
+	d.must(err)
+	if len(all) != 2 || all[0].Slug != "new" || all[1].Slug != "shared" {
+		d.Errorf("left are %+v", all)
+	}
+}
