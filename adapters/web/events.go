@@ -396,7 +396,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.close(st)
 
-	send := s.streaming(w)
+	send := s.streaming(w, r)
 	if send([]byte("retry: 1000\n\n")) != nil {
 		return
 	}
@@ -439,14 +439,18 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// streaming begins a stream of server-sent events. What it returns sends frames of it.
-func (r *Room) streaming(w http.ResponseWriter) (send func(frames ...[]byte) error) {
+// streaming begins a stream of server-sent events. What it returns sends frames of it, and
+// fails where only the headers were asked for.
+func (s *server) streaming(w http.ResponseWriter, r *http.Request) (send func(frames ...[]byte) error) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	out := http.NewResponseController(w)
 	_ = out.SetReadDeadline(time.Time{}) // a stream has no end
 	return func(frames ...[]byte) error {
-		if err := out.SetWriteDeadline(time.Now().Add(r.slow)); err != nil {
+		if r.Method == http.MethodHead {
+			return http.ErrBodyNotAllowed
+		}
+		if err := out.SetWriteDeadline(time.Now().Add(s.slow)); err != nil {
 			return err
 		}
 		for _, frame := range frames {

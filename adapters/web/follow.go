@@ -14,10 +14,7 @@ import (
 // whenever it changes, and every heartbeat, so that the page knows that it still listens.
 // When the page can no longer be read, the last event is "gone".
 func (s *server) follow(w http.ResponseWriter, r *http.Request) {
-	newest := func() (bot.View, error) {
-		return s.service.View(r.Context(), bot.Viewing{Slug: r.PathValue("slug"), Watch: true})
-	}
-	v, err := newest()
+	v, err := s.watched(r)
 	switch {
 	case errors.Is(err, bot.ErrNotFound):
 		s.missing(w, r)
@@ -39,10 +36,10 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request) {
 		defer s.mu.Unlock()
 		s.uncount(address)
 	}()
-	send := s.streaming(w)
+	send := s.streaming(w, r)
 	retry := "retry: 5000\n\n"
 	for send(fmt.Appendf(nil, "%sdata: %d\n\n", retry, v.Match.Seq)) == nil && s.await(r.Context(), v.Changed) {
-		if v, err = newest(); err != nil {
+		if v, err = s.watched(r); err != nil {
 			if errors.Is(err, bot.ErrNotFound) {
 				_ = send([]byte("event: gone\ndata: \n\n"))
 			}
@@ -50,6 +47,11 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request) {
 		}
 		retry = ""
 	}
+}
+
+// watched returns the game of a page as it is now, if it may be read. Its View has little else.
+func (s *server) watched(r *http.Request) (bot.View, error) {
+	return s.service.View(r.Context(), bot.Viewing{Slug: r.PathValue("slug"), Watch: true})
 }
 
 // await waits for a change, no longer than a heartbeat, and reports whether the reader and

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,6 +101,25 @@ func TestFollow(t *testing.T) {
 			t.Errorf("the stream ended before %q: %v", want, lines.Err())
 		}
 		hears("data: 3")
+		host := strings.TrimPrefix(url, "http://")
+		conn, err := network.DialContext(t.Context(), "tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		for _, path := range []string{pathOf(t, st) + "/follow", "/events"} { // the headers alone hold no stream
+			fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\n\r\n", path, host, url)
+			resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: "HEAD"})
+			if err != nil || resp.Header.Get("Content-Type") != "text/event-stream" {
+				t.Fatalf("HEAD %s: %v, %v", path, resp, err)
+			}
+			synctest.Wait()
+			r.mu.Lock()
+			if r.streams != 1 {
+				t.Errorf("HEAD %s: %d streams, want that of the page", path, r.streams)
+			}
+			r.mu.Unlock()
+		}
 		say("black", "/place C3")
 		hears("data: 4")
 		say("white", "hello") // is no change
@@ -121,6 +142,69 @@ func TestFollow(t *testing.T) {
 		if r.streams != 0 || len(r.clients) != 0 {
 			t.Errorf("%d streams are still counted, of %v", r.streams, r.clients)
 		}
+	})
+}
+
+// A counting room counts how often its service is asked for more of a game than what may be
+// known of it.
+type counting struct {
+	*Room
+	views atomic.Int32
+}
+
+func (c *counting) Run(ctx context.Context, s bot.Service) error {
+	return c.Room.Run(ctx, countedService{s, &c.views})
+}
+
+type countedService struct {
+	bot.Service
+	views *atomic.Int32
+}
+
+func (s countedService) View(ctx context.Context, v bot.Viewing) (bot.View, error) {
+	if !v.Watch {
+		s.views.Add(1)
+	}
+	return s.Service.View(ctx, v)
+}
+
+// After a turn all who watch ask for the page at once. It is made once for all of them who
+// get the same one, and none of them gets what may no longer be read or is no longer so.
+func TestOnlookersShareAPage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := openStore(t, store.Memory)
+		r := &counting{Room: newRoom(st)}
+		url, _ := inMemory(t, r.Room, func(ctx context.Context) error { return withPages(st).Run(ctx, r) })
+		post(t, url, submission{ID: id(1), Seat: "black", Text: "/new aga 5x5"})
+		path, before := pathOf(t, st), r.views.Load()
+		reads := func(made int, query, says string, headers ...string) {
+			t.Helper()
+			var all sync.WaitGroup
+			for range 20 {
+				all.Go(func() {
+					if resp, body := do(t, "GET", url+path+query, "", headers...); !strings.Contains(body, says) {
+						t.Errorf("%s does not say %q: %s\n%s", query, says, resp.Status, body)
+					}
+				})
+			}
+			all.Wait()
+			if n := int(r.views.Load() - before); n != made {
+				t.Errorf("for %q %v the page is made %d times, want %d", query, headers, n, made)
+			}
+			before = r.views.Load()
+		}
+		reads(1, "", "Black to play")
+		reads(0, "", "Black to play")
+		reads(1, "", "Schwarz", "Accept-Language", "de")
+		reads(1, "", "board-contrast", "Cookie", lookCookie+"=theme=contrast")
+		reads(1, "?as=japanese", "Japanese")
+		reads(1, "/3", "Black to play")
+		post(t, url, submission{ID: id(2), Seat: "black", Text: "/place C3"})
+		reads(1, "", "1. Black C3") // in the same second
+		time.Sleep(time.Second)
+		reads(1, "", "1. Black C3") // the clocks go on
+		seal(t, st)
+		reads(0, "", "Perhaps the address is not complete")
 	})
 }
 

@@ -104,7 +104,7 @@ func (s *server) chooseLook(w http.ResponseWriter, r *http.Request) {
 	linked, err := s.linked(r)
 	var who outbox.User
 	if err == nil {
-		who, _, err = s.player(r, linked)
+		_, who, _, err = s.player(r, linked)
 	}
 	if err == nil && who.ID != "" && who.Platform == platform { // others have their settings elsewhere
 		req := request(who)

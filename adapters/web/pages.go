@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"html"
 	"html/template"
 	"io"
@@ -28,7 +29,8 @@ import (
 // The pages of games and rulesets need no JavaScript, and set no cookie but the one in which
 // readers choose how they see them. Anyone who knows
 // the address of a game may read its pages, if its room permits pages; the service decides
-// that anew for every request, so nothing here remembers what may be read.
+// that anew for every request, so nothing here remembers what may be read. What a page says is
+// remembered for a second, for all who ask for it at once.
 
 // Limits of previews, in bytes. Chats cut what is longer.
 const (
@@ -195,45 +197,83 @@ func (s *server) inTurn(ctx context.Context, f func() error) error {
 
 // gamePage shows a game as it is now, or as it was after an event.
 func (s *server) gamePage(w http.ResponseWriter, r *http.Request) {
-	var page []byte
-	var v bot.View
-	err := s.inTurn(r.Context(), func() error {
-		linked, err := s.linked(r)
-		var who outbox.User
-		var free []outbox.User
-		if err == nil {
-			who, free, err = s.player(r, linked)
-		}
-		if err == nil {
-			v, err = s.view(r, readerLanguage(r), cmp.Or(who, linked))
-		}
-		if err == nil {
-			view := s.gameView(r, v)
-			if isRecord(r) {
-				if view.Record, err = s.recordView(r, v); err != nil {
-					return err
-				}
-			}
-			if linked.ID != "" {
-				view.Who = bot.CleanName(linked.Name)
-			}
-			if !view.Compared && !view.Moment { // else there are two boards, or it is over
-				view.Play = s.play(r, v, who)
-				view.Sit = sitting(view.View, view.Game, free, view.Play)
-			}
-			page = s.page("game.html", view)
-		}
+	var page made
+	err := s.inTurn(r.Context(), func() (err error) {
+		page, err = s.makeGamePage(r)
 		return err
 	})
 	if err != nil {
 		s.failed(w, r, err)
 		return
 	}
-	status := http.StatusOK
-	if v.As != nil && v.As.Rules == "" {
-		status = http.StatusBadRequest
+	s.send(w, page.status, page.page, page.public, pagePolicy)
+}
+
+// A made page is one that a template has made.
+type made struct {
+	status int
+	page   []byte
+	public bool // search engines may list it
+}
+
+// shared names a page that is the same for all who only watch. After each turn all who
+// follow a game ask for its page at once, so it is made once for them.
+type shared struct {
+	address string // with its query
+	base    string // of the room, in the links of the page
+	lang    string
+	look    string        // what the browser has chosen
+	free    []outbox.User // seats that the reader can take
+	newest  int           // event of the game
+	public  bool
+	second  int64 // of Unix time: clocks go on, and a name or a setting may have changed
+}
+
+// makeGamePage makes the page that a request asks for, if the game may be read now.
+func (s *server) makeGamePage(r *http.Request) (made, error) {
+	linked, err := s.linked(r)
+	if err != nil {
+		return made{}, err
 	}
-	s.send(w, status, page, v.Public, pagePolicy)
+	now, who, free, err := s.player(r, linked)
+	if err != nil {
+		return made{}, err
+	}
+	if who.ID != "" || linked.ID != "" || isRecord(r) {
+		return s.gamePageFor(r, who, linked, free)
+	}
+	key := shared{r.URL.RequestURI(), s.address(r, ""), readerLanguage(r), fmt.Sprint(lookOf(r)), free, now.Match.Seq, now.Public, s.cfg.Now().Unix()}
+	return s.pages.get(fmt.Sprintf("%#v", key), func() (made, error) {
+		return s.gamePageFor(r.WithContext(context.WithoutCancel(r.Context())), who, linked, free) // it is for others, too
+	})
+}
+
+// gamePageFor makes the page of a game for somebody who plays in it or not, is somebody by a
+// link or not, and can take some seats.
+func (s *server) gamePageFor(r *http.Request, who, linked outbox.User, free []outbox.User) (made, error) {
+	v, err := s.view(r, readerLanguage(r), cmp.Or(who, linked))
+	if err != nil {
+		return made{}, err
+	}
+	page := made{http.StatusOK, nil, v.Public}
+	view := s.gameView(r, v)
+	if isRecord(r) {
+		if view.Record, err = s.recordView(r, v); err != nil {
+			return made{}, err
+		}
+	}
+	if linked.ID != "" {
+		view.Who = bot.CleanName(linked.Name)
+	}
+	if !view.Compared && !view.Moment { // else there are two boards, or it is over
+		view.Play = s.play(r, v, who)
+		view.Sit = sitting(view.View, view.Game, free, view.Play)
+	}
+	if v.As != nil && v.As.Rules == "" {
+		page.status = http.StatusBadRequest
+	}
+	page.page = s.page("game.html", view)
+	return page, nil
 }
 
 // turn leads to the position after a turn that stands now, by its number. What has that

@@ -35,22 +35,24 @@ type action struct {
 	Asks        string // the argument for which points are pressed after that; empty: it is to be pressed again
 }
 
-// player returns who plays in the game of a page from the browser of a request, which is
+// player returns the game of a page as watched does, and who plays in it from the browser of a request, which is
 // somebody by a link, or nobody: whose turn it is, if it plays for both, or else who it says it
 // is in its query, if it can be them. Zero: nobody. Free are the seats of the players of a game
 // that is on in which the browser does not sit, and can.
-func (s *server) player(r *http.Request, linked outbox.User) (who outbox.User, free []outbox.User, err error) {
+func (s *server) player(r *http.Request, linked outbox.User) (now bot.View, who outbox.User, free []outbox.User, err error) {
 	if isRecord(r) {
-		return who, nil, nil
+		return now, who, nil, nil
 	}
-	v, err := s.service.View(r.Context(), bot.Viewing{Slug: r.PathValue("slug"), Watch: true})
-	m := v.Match
-	if err != nil || m.Where.Platform != platform && m.Where.Platform != linked.Platform {
-		return who, nil, err
+	if now, err = s.watched(r); err != nil {
+		return now, who, nil, err
+	}
+	m := now.Match
+	if m.Where.Platform != platform && m.Where.Platform != linked.Platform {
+		return now, who, nil, nil
 	}
 	known, err := s.cfg.Log.People(r.Context(), []match.PersonID{m.Black, m.White})
 	if err != nil {
-		return who, nil, err
+		return now, who, nil, err
 	}
 	if m.Where.Platform != platform {
 		for _, u := range known {
@@ -58,7 +60,7 @@ func (s *server) player(r *http.Request, linked outbox.User) (who outbox.User, f
 				who = u
 			}
 		}
-		return who, nil, nil
+		return now, who, nil, nil
 	}
 	browser, asked := browserOf(r), outbox.User{}
 	if seat := r.URL.Query().Get("seat"); seat != "" {
@@ -71,13 +73,13 @@ func (s *server) player(r *http.Request, linked outbox.User) (who outbox.User, f
 		}
 		own, _, err := s.holds(r.Context(), u.ID, browser)
 		if err != nil {
-			return who, nil, err
+			return now, who, nil, err
 		}
 		own = own || same(u, linked)
 		if !own && seatWith(u.ID) != nil {
 			other, err := s.heldByOther(r.Context(), u, browser)
 			if err != nil {
-				return who, nil, err
+				return now, who, nil, err
 			}
 			if !other && !slices.Contains(free, u) {
 				free = append(free, u)
@@ -98,9 +100,9 @@ func (s *server) player(r *http.Request, linked outbox.User) (who outbox.User, f
 		who = outbox.User{}
 	}
 	if m.State != match.Going || r.PathValue("seq") != "" {
-		return who, nil, nil
+		return now, who, nil, nil
 	}
-	return who, slices.DeleteFunc(free, func(u outbox.User) bool { return u == who }), nil
+	return now, who, slices.DeleteFunc(free, func(u outbox.User) bool { return u == who }), nil
 }
 
 // sitting returns links that lead to the free seats of a game, unless somebody who looks at

@@ -114,6 +114,7 @@ type Room struct {
 	answers *lru.Cache[string, extras] // by key of the message
 	boards  cache[boardKey, *board]    // of this room's games
 	drawn   cache[string, []byte]      // pictures, by tag, theme, layout and size
+	pages   cache[string, made]        // for those who only watch
 	frames  *lru.Cache[int64, []byte]  // messages as events, by number
 	slow    time.Duration              // a reader who takes longer for what is sent is dropped
 	wake    chan struct{}              // wakes the publisher
@@ -165,6 +166,7 @@ func New(cfg Config) *Room {
 		answers: lru.New[string, extras](500),
 		boards:  cache[boardKey, *board]{Cache: lru.New[boardKey, *board](256)},
 		drawn:   cache[string, []byte]{Cache: lru.New[string, []byte](128)},
+		pages:   cache[string, made]{Cache: lru.New[string, made](64)},
 		frames:  lru.New[int64, []byte](2 * history),
 		slow:    10 * time.Second,
 		wake:    make(chan struct{}, 1),
