@@ -100,10 +100,13 @@ type linkWorld struct {
 	ids  int
 }
 
-func newLinkWorld(t *testing.T) *linkWorld {
+func newLinkWorld(t *testing.T, prepare ...func(*Room)) *linkWorld {
 	t.Helper()
 	st, other := openStore(t, newFile(t)), newChat()
 	r := newRoom(st)
+	for _, f := range prepare {
+		f(r)
+	}
 	b := bot.New(st, bot.Config{Pages: map[string]match.Pages{platform: match.LinkPages, "chat": match.LinkPages}, PublicURL: "https://go.example.org"})
 	url, _ := inMemory(t, r, func(ctx context.Context) error { return b.Run(ctx, r, other) })
 	other.says(t, "Ben", "/new aga 5x5 color:black")
@@ -316,6 +319,38 @@ func TestLinksAreUsedOnce(t *testing.T) {
 	}
 	if l, err := w.st.Link(t.Context(), bot.HashSecret(resp.Cookies()[0].Value)); err != nil || l.Who.Name != "Eve" {
 		t.Errorf("the browser is %+v, %v", l, err)
+	}
+}
+
+// However many browsers somebody is, they can send no more than one person.
+func TestLinkedPeopleAreLimited(t *testing.T) {
+	w := newLinkWorld(t, func(r *Room) { r.limits = newLimits(0, 0) })
+	browsers := []string{w.becomes("Joe"), w.becomes("Joe"), w.becomes("Joe")}
+	for i := range 60 {
+		if got := w.does(browsers[i%len(browsers)], "place", at("C3")); strings.HasPrefix(got, "You are sending too fast") {
+			if i < 30 {
+				t.Errorf("after %d requests: %q", i, got)
+			}
+			return
+		}
+	}
+	t.Error("three browsers send 60 requests at once")
+}
+
+func TestBrowserName(t *testing.T) {
+	for agent, want := range map[string]string{
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0":                                                        "Firefox (Windows)",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0":           "Edge (Windows)",
+		"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36":                         "Chrome (Android)",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1": "Safari (iPhone)",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Safari/605.1.15":                   "Safari (macOS)",
+		"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36":                          "Chrome (ChromeOS)",
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 OPR/124.0.0.0":                     "Opera (Linux)",
+		"Firefox": "Firefox", "": "Browser", "<script>": "Browser",
+	} {
+		if got := browserName(agent); got != want {
+			t.Errorf("%s: %q, want %q", agent, got, want)
+		}
 	}
 }
 

@@ -38,7 +38,8 @@ func (p *tab) follows(what string) {
 
 // Alice plays on Discord, and Anna on Matrix. Each opens the address that she got there in a
 // browser, and makes a turn on the page of her game, which the others see as usual. Somebody
-// else watches. Alice signs out on the page; Anna ends it on Matrix.
+// else watches, and has a name of the room in two browsers. Alice signs out on the page; Anna
+// ends it on Matrix.
 func TestLinkedInChromium(t *testing.T) {
 	tier.Change(t)
 	st := openStore(t, newFile(t))
@@ -173,4 +174,17 @@ func TestLinkedInChromium(t *testing.T) {
 	p = tabs["Anna"]
 	p.do(chromedp.Click(chromedp.CSS("[data-command=resign]")))
 	p.wait(`document.querySelector('#answer').textContent.startsWith('This browser is signed out')`)
+
+	// In the room the one who watched takes a name, and goes on with it in another browser.
+	watcher.do(chromedp.Navigate(url))
+	watcher.wait(`document.querySelector('#log').getAttribute('aria-busy') === 'false'`)
+	get[bool](watcher, `document.querySelector('#name').value = 'Ada', true`)
+	watcher.sit("name")
+	watcher.say("/link")
+	watcher.told("Open this address")
+	p.do(chromedp.Navigate(address(get[string](watcher, lastMessage+`.innerText`))))
+	p.follows("#link button")
+	p.wait(`document.querySelector('#log')?.getAttribute('aria-busy') === 'false' && document.querySelector('#seat').value === 'name' && document.querySelector('#name').value === 'Ada'`)
+	p.say("/games mine")
+	p.told("There are no games here")
 }
