@@ -321,20 +321,24 @@ func decided(p *match.Position) rules.Saying {
 
 // ledger lists everything that changed hands, and the count.
 func ledger(g *rules.Game, number string) []Text {
-	es := g.Entries()
+	es := entries(g)
 	if len(es) == 0 {
 		return []Text{say("ledger.empty", number)}
 	}
-	var out []Text
-	for i, change := range gains(es) {
-		why := text.Sentence(es[i].Why)
-		if es[i].Move == 0 {
+	return append(es, count(g)...)
+}
+
+// entries says of each entry in the ledger of a game what changed hands, when and why.
+func entries(g *rules.Game) (out []Text) {
+	for _, e := range g.Entries() {
+		change, why := gains([]rules.Entry{e})[0], text.Sentence(e.Why)
+		if e.Move == 0 {
 			out = append(out, say("ledger.first", change, why))
 		} else {
-			out = append(out, say("ledger.entry", strconv.Itoa(es[i].Move), change, why))
+			out = append(out, say("ledger.entry", strconv.Itoa(e.Move), change, why))
 		}
 	}
-	return append(out, count(g)...)
+	return out
 }
 
 // ended returns a result for a list, in SGF notation if there is a winner.

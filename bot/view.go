@@ -38,6 +38,7 @@ type Viewing struct {
 	File   string // "sgf" or "gif", for View.File; empty: none
 
 	By    outbox.User // who looks, for Offers and their settings; zero: nobody in particular
+	Held  bool        // for View.Held
 	Watch bool        // for Changed: the View has only Match, Path, Public, Seq and that
 }
 
@@ -63,6 +64,7 @@ type View struct {
 	Offers   []Offer           // what Viewing.By may do; only of the newest moment, if Seq was 0
 	Own      match.Preferences // what Viewing.By has chosen; the Scene has it, too
 	Mine     []Mine            // the other games of Viewing.By that have pages; likewise
+	Held     []Held            // what has changed hands up to the moment, in order, if Viewing.Held asked for it
 	As       *Counted          // the answer to Viewing.As; nil: it was not asked
 
 	Guessed []string     // of a record: how it was read where it is not clear
@@ -79,6 +81,15 @@ type View struct {
 type Offer struct {
 	match.Control
 	Cost string // what changes hands by it, in words; empty: nothing does
+}
+
+// A Held is a thing that changed hands.
+type Held struct {
+	Thing  rules.Thing
+	Player rules.Color // who got it, or gave it away
+	N      int         // how many they got; negative: gave away
+	Seq    int         // the event of the turn; 0: before the first, or when both players accept the count
+	Text   string      // "4. Black +1 pass stone: a pass gives the opponent a pass stone"
 }
 
 // A Mine is a game that somebody plays, and its page.
@@ -208,6 +219,9 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 		if out.Mine, err = b.mine(ctx, v.By, m.ID, l); err != nil {
 			return View{}, err
 		}
+	}
+	if v.Held {
+		out.Held = changedHands(p, l)
 	}
 	if v.As != "" {
 		out.As = b.countedAs(v.As, p, l, out.Scene)
@@ -388,6 +402,31 @@ func countedBy(r *rules.Ruleset, rows []sgf.Row, l *text.Language, scene render.
 		c.Differs = append(c.Differs, l.Say(text.Whole(reason)))
 	}
 	return c
+}
+
+// changedHands returns what has changed hands up to a position, and in the count what does when
+// both players accept it, which its numbers have already.
+func changedHands(p *match.Position, l *text.Language) (out []Held) {
+	seqs := []int{0} // by number of the turn
+	for _, line := range p.Lines {
+		if line.Turn.Kind.IsTurn() {
+			seqs = append(seqs, line.Seq)
+		}
+	}
+	said := entries(p.Game)
+	for i, e := range p.Game.Entries() {
+		h := Held{Thing: e.Thing, Player: e.Player, N: e.N, Text: l.Say(said[i])}
+		if e.Move < len(seqs) {
+			h.Seq = seqs[e.Move]
+		}
+		out = append(out, h)
+	}
+	agreed := p.Game.IfAgreed()
+	for i, change := range gains(agreed) {
+		e := agreed[i]
+		out = append(out, Held{Thing: e.Thing, Player: e.Player, N: e.N, Text: l.Say(say("ledger.agreed", change, text.Sentence(e.Why)))})
+	}
+	return out
 }
 
 // mostMine is how many other games a page lists at most.

@@ -130,8 +130,10 @@ func TestLiveBoardInChromium(t *testing.T) {
 	p.wait(`document.querySelector('#live .line').textContent.startsWith('1. Black D4') && location.pathname === '/'`)
 	p.do(chromedp.KeyEvent("\u0305"))
 
-	// On a phone one press leads to the talk, and back.
-	second.do(chromedp.EmulateViewport(360, 640))
+	// On a phone one press leads to the ledger, one to the talk, and back.
+	second.do(chromedp.EmulateViewport(360, 640), chromedp.Click(chromedp.CSS(".prisoners a")))
+	second.wait(`(({top, bottom}) => top >= 0 && bottom <= innerHeight)(document.querySelector('#ledger table').getBoundingClientRect())`)
+	second.shoot("live-ledger")
 	second.wait(`!document.querySelector('#message').checkVisibility()`)
 	p.say("hello there")
 	second.wait(`document.querySelector('#switch').textContent === 'Talk (1)'`)

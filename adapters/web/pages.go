@@ -165,7 +165,7 @@ func (s *server) view(r *http.Request, lang string, who outbox.User) (bot.View, 
 	if isRecord(r) {
 		first = 0
 	}
-	v := bot.Viewing{Slug: r.PathValue("slug"), As: strings.TrimSpace(r.URL.Query().Get("as")), Lang: lang, By: who}
+	v := bot.Viewing{Slug: r.PathValue("slug"), As: strings.TrimSpace(r.URL.Query().Get("as")), Lang: lang, By: who, Held: r.PathValue("part") == "held"}
 	if raw := r.PathValue("seq"); raw != "" {
 		var err error
 		if v.Seq, err = strconv.Atoi(raw); err != nil || v.Seq < first || v.Seq > maxSeq || strconv.Itoa(v.Seq) != raw {
@@ -326,6 +326,8 @@ func (s *server) partOfMoment(w http.ResponseWriter, r *http.Request) {
 		s.reading(drawReads, s.gamePicture)(w, r)
 	case "embed":
 		s.embed(w, r)
+	case "held":
+		s.reading(1, s.held)(w, r)
 	default:
 		s.reading(1, s.missing)(w, r)
 	}
@@ -448,7 +450,9 @@ type ledgerRow struct {
 	Differs      bool
 }
 
-type cell struct{ Value, Delta string }
+// A cell is a number of the ledger, and the address of the entries from which it comes; empty: it comes
+// from no entries.
+type cell struct{ Value, Delta, Entries string }
 
 type ruling struct {
 	bot.Choice
@@ -501,6 +505,9 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 		page.Players[i].Clock = v.Clocks[i]
 	}
 	page.Ledger = ledgerOf(scenes, t(wordTotal))
+	if !isRecord(r) { // whose reader may count it with other stones dead
+		tellEntries(page.Ledger, v.Scene.Words, v.Path)
+	}
 	page.steps(v, func(seq int) string { return at(seq) + query }, t)
 	return page
 }

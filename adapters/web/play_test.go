@@ -60,6 +60,13 @@ func TestPlayOnThePageInChromium(t *testing.T) {
 	p.wait(`document.querySelector('#play').dataset.dead === 'B2'`)
 	press(point("B2"))
 	p.wait(`document.querySelector('#play').dataset.dead === ''`)
+	// A number of the ledger tells where it comes from, on the page.
+	number := ".count a[href*='of=button&by=white']"
+	p.do(chromedp.Click(chromedp.CSS(number)))
+	p.wait(`document.querySelector('.count .entries')?.textContent.trim().startsWith('2. White +1 button')`)
+	p.shoot("ledger")
+	p.do(chromedp.Click(chromedp.CSS(number)))
+	p.wait(`!document.querySelector('.count .entries')`)
 	first := get[string](p, `document.querySelector('#play').dataset.seat`)
 	press("[data-command=accept]")
 	p.wait(`document.querySelector('#play').dataset.seat !== %q`, first)

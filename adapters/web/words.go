@@ -102,6 +102,8 @@ var gameWords = []string{
 	"The game as it is now",
 	"Address of this position",
 	"What each player holds",
+	"Nothing has changed hands yet.",
+	"Back to the board",
 	"What differs",
 	"Nothing differs.",
 	"differs",

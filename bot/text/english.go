@@ -477,6 +477,7 @@ var english = map[string]string{
 	"sgf":                "Game {0} as SGF.",
 	"ledger.entry":       "{0}. {1}: {2}",
 	"ledger.first":       "Start. {0}: {1}",
+	"ledger.agreed":      "When both accept. {0}: {1}",
 	"ledger.empty":       "Nothing has changed hands yet in game {0}.",
 	"score.line":         "{0}: {1} × {2} = {3}",
 	"score.komi":         "{0}: komi {1}",

@@ -3,6 +3,7 @@
 // differs. Without it the links of the page do the same.
 
 import { boards, equip } from "./grid.js";
+import "./ledger.js";
 import { exchange, twin } from "./exchange.js";
 
 /** The links that keys press. */
@@ -103,7 +104,7 @@ export class GameView {
         // Some browsers allow only so many a second.
       }
     }
-    const at = new URL(url, location.href).href;
+    const at = new URL(url, location.href).href.replace(/#.*/, "");
     const same = at === this.#shown && main.dataset.newest === this.newest && this.#root.hasChildNodes();
     this.#shown = at;
     if (!same) this.#take(page, main); // else what the reader is doing stays
@@ -162,7 +163,7 @@ export class GameView {
 
   #click(e) {
     const link = e.target.closest("a");
-    if (!link || e.button || modified(e) || !this.#isMoment(link.pathname)) return;
+    if (!link || link.hash || e.button || modified(e) || !this.#isMoment(link.pathname)) return;
     e.preventDefault();
     this.show(link.href, "push");
   }
