@@ -250,5 +250,5 @@ func demo(q *question) outbox.Post {
 			a.Controls = append(a.Controls, match.Control{Label: q.lang.Say(say(to.label)), Command: "demo", Args: args})
 		}
 	}
-	return a
+	return q.onPage(a, s.game, l.title)
 }

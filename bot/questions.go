@@ -664,5 +664,5 @@ func show(q *question) outbox.Post {
 	scene := q.lang.PictureWords().Of(g, render.Names{}).Position()
 	scene.Look = q.look()
 	a.Scene = &scene
-	return a
+	return q.onPage(a, g, "")
 }

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
 	"errors"
 	"slices"
 	"strconv"
@@ -46,7 +49,8 @@ func (b *Bot) viewRecord(ctx context.Context, v Viewing) (View, error) {
 		if err != nil {
 			return View{}, err
 		}
-		if !b.settings(here).Pages.On() {
+		// A page from before the room had pages again stays closed. Nobody could visit it meanwhile.
+		if set := b.settings(here); !set.Pages.On() || r.Visited.Before(set.Since) {
 			return View{}, ErrNotFound
 		}
 		if v.Lang == "" {
@@ -204,4 +208,44 @@ func words(l *text.Language, texts []Text) (out []string) {
 		out = append(out, l.Say(t))
 	}
 	return out
+}
+
+// maxShown is how many positions that were shown in a room have pages.
+const maxShown = 1000
+
+// onPage gives what an answer shows a page of its own, if everybody sees the answer, the room
+// has pages, and somebody could find it. What is shown again in a room keeps its page. It stores
+// the page, which is no change of any game: a question that is asked again stores it again.
+func (q *question) onPage(a outbox.Post, g *rules.Game, name string) outbox.Post {
+	where := q.req.Where.WithoutThread()
+	if !q.shared() || !q.b.reachable(where) || !q.b.settings(q.localizer.here).Pages.On() {
+		return a
+	}
+	var record bytes.Buffer
+	err := sgf.Write(&record, g, sgf.Info{Name: name})
+	var secret []byte
+	if err == nil {
+		secret, err = q.b.secret(q.ctx)
+	}
+	h := hmac.New(sha256.New, secret)
+	h.Write([]byte("show " + where.Platform + " " + where.Channel + " " + record.String()))
+	slug := strings.ToLower(base32.StdEncoding.EncodeToString(h.Sum(nil)[:10]))
+	if err == nil {
+		err = q.b.store.AddRecord(q.ctx, Record{Slug: slug, Where: where, Person: q.by, Text: record.String(), Shared: true, Visited: q.b.now().UTC()}, maxShown)
+	}
+	if err != nil { // too many of them, or worse: the answer is good without
+		if !errors.Is(err, ErrTooMany) && !errors.Is(err, ErrFull) {
+			q.b.log.Error("page of a position not stored", "request", q.req.ID, "error", err)
+		}
+		return a
+	}
+	path := "/p/" + slug
+	if where.Platform != LogPlatform {
+		a.Path, a.Link = path, q.b.address+path
+		return a
+	}
+	t := say("show.page", text.Address(q.b.address+path))
+	a.Text += "\n" + q.lang.Say(t)
+	a.Stored.Texts = append(a.Stored.Texts, t)
+	return a
 }

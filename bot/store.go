@@ -107,5 +107,9 @@ type Store interface {
 	Browsers(ctx context.Context, p match.PersonID) ([]Link, error)
 	// Unlink makes a browser nobody again. There need not be a link.
 	Unlink(ctx context.Context, secret string) error
+	// AddRecord stores a record, or that it was visited if there is one with its slug. It
+	// returns ErrTooMany if there are most of its browser, or of its room, already, and ErrFull
+	// if there is no room for more.
+	AddRecord(ctx context.Context, r Record, most int) error
 	Close() error
 }

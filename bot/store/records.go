@@ -16,7 +16,7 @@ import (
 // maxRecords is how many bytes all records together may take, as they are stored.
 const maxRecords = 512 << 20
 
-// AddRecord stores a record. It returns ErrTooMany if there are most of its browser, or of
+// AddRecord stores a record, or that it was visited if there is one with its slug. It returns ErrTooMany if there are most of its browser, or of
 // its room, already, and ErrFull if there is no room for more.
 func (s *Store) AddRecord(ctx context.Context, r bot.Record, most int) (err error) {
 	defer annotate(&err, "store record %s", r.Slug)
@@ -25,8 +25,15 @@ func (s *Store) AddRecord(ctx context.Context, r bot.Record, most int) (err erro
 		return err
 	}
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, "UPDATE record SET visited = $2 WHERE slug = $1", r.Slug, millis(r.Visited))
+		if err != nil {
+			return err
+		}
+		if known, err := done.RowsAffected(); known > 0 || err != nil {
+			return err
+		}
 		var n int
-		err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM record WHERE browser = $1 AND platform = $2 AND channel = $3",
+		err = tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM record WHERE browser = $1 AND platform = $2 AND channel = $3",
 			r.Browser, r.Where.Platform, r.Where.Channel).Scan(&n)
 		if err == nil && n >= most {
 			err = bot.ErrTooMany

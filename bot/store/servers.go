@@ -51,6 +51,7 @@ const (
 		OR inbox.channel = '' AND EXISTS (
 			SELECT 1 FROM server_channel c JOIN game_channel g ON g.platform = c.platform AND g.channel = c.channel
 			WHERE c.platform = $1 AND c.server = $2 AND inbox.request LIKE '%:' || g.game || ':%')`
+	recordsIn   = "SELECT slug FROM record WHERE platform = $1 AND channel IN (SELECT channel FROM server_channel WHERE platform = $1 AND server = $2)"
 	strangersOf = "SELECT id FROM person WHERE platform = $1 AND " + strangers + " ORDER BY id"
 )
 
@@ -66,6 +67,7 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 	}{
 		{requestsOf, forgetRows, []string{"DELETE FROM inbox WHERE request IN ids"}},
 		{gamesOf, forgetGames, removeGames},
+		{recordsIn, forgetRows, []string{"DELETE FROM record WHERE slug IN ids"}},
 	} {
 		ids, err := values[string](ctx, s.costly, of.which, platform, server)
 		if err != nil {

@@ -157,6 +157,7 @@ var english = map[string]string{
 	"view.your.turn":              "It is your turn: {0} to play.",
 	"view.your.answer":            "{0} asks you for {1}: accept or decline.",
 	"view.your.count":             "It is up to you: mark the dead stones, then accept.",
+	"show.page":                   "On a page of its own: {0}",
 	"view.reader":                 "Counted with the stones that are marked as dead here.",
 	"view.unfinished":             "Nobody has counted: here every stone is alive.",
 	"view.differs":                "By {0}: {1}. By {2}, as the game is played: {3}.",

@@ -25,6 +25,12 @@ func records(d *fixture) {
 	if err := d.AddRecord(d.ctx(), bot.Record{Slug: "more", Browser: "b1"}, 2); !errors.Is(err, bot.ErrTooMany) {
 		d.Errorf("one too many: %v", err)
 	}
+	again := shown
+	again.Visited = now.Add(time.Hour)
+	d.must(d.AddRecord(d.ctx(), again, 1))
+	if got, err := d.Record(d.ctx(), "shown"); err != nil || !got.Visited.Equal(again.Visited) {
+		d.Errorf("shown again: %+v, %v", got, err)
+	}
 	mine := func(browser, want string) {
 		d.Helper()
 		all, err := d.Records(d.ctx(), browser)

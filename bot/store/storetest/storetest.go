@@ -22,7 +22,6 @@ type Storage interface {
 	Holder(ctx context.Context, platform, id string) (bot.Holder, error)
 	Hold(ctx context.Context, h bot.Holder, instead string) (bot.Holder, error)
 	Release(ctx context.Context, platform, id string) error
-	AddRecord(ctx context.Context, r bot.Record, most int) error
 	Record(ctx context.Context, slug string) (bot.Record, error)
 	Records(ctx context.Context, browser string) ([]bot.Record, error)
 	KeepRecord(ctx context.Context, slug string, shared bool, visited time.Time) error
