@@ -51,6 +51,7 @@ type View struct {
 	Seq      int               // of the moment; events are counted from 1
 	Number   int               // turns up to the moment
 	Taken    bool              // the last of them was taken back later
+	Trial    bool              // the moment is in a branch that tries out what is dead: all words say so
 	Scene    render.Scene      // the picture, with the names of the players
 	Card     render.Scene      // the same for previews: without names unless Public
 	Title    string            // for previews, likewise: at most 70 bytes
@@ -316,11 +317,19 @@ func (b *Bot) offers(ctx context.Context, who outbox.User, m match.Match, l *tex
 func (v *View) describe(m match.Match, last, p *match.Position, l *text.Language) {
 	v.Rules, v.Number = p.Game.Rules().Name, p.Game.Turns()
 	v.Line = word(l, lastTurn(p.Game), nil, m.Number)
+	trial := " · " + l.PictureWords().Trial
+	if v.Trial = p.Branch > 0 && !p.Over(); v.Trial && v.Line != "" {
+		v.Line += trial
+	}
 	v.Taken = len(p.Lines) > 0 && !slices.ContainsFunc(last.Lines, func(line match.Line) bool { return line.Seq == p.Lines[len(p.Lines)-1].Seq })
 	for _, line := range last.Lines {
 		if line.Turn.Kind.IsTurn() {
 			n := len(v.Turns) + 1
-			v.Turns = append(v.Turns, ViewTurn{line.Seq, n, l.Say(say("numbered", strconv.Itoa(n), text.Turn(line.Turn)))})
+			said := l.Say(say("numbered", strconv.Itoa(n), text.Turn(line.Turn)))
+			if last.Branch > 0 && line.Seq > last.Branch && !last.Over() {
+				said += trial
+			}
+			v.Turns = append(v.Turns, ViewTurn{line.Seq, n, said})
 		}
 	}
 }
@@ -331,6 +340,9 @@ func (v *View) preview(l *text.Language) {
 	title := l.Say(say("view.title", v.Scene.Ruleset, columns, rows, v.Number))
 	if v.Public && v.Match.State != match.Sandbox {
 		title = v.Scene.Black.Name + " – " + v.Scene.White.Name + " · " + title
+	}
+	if v.Trial {
+		title = l.PictureWords().Trial + " · " + title
 	}
 	v.Title = cut(title, maxTitle)
 	said := []string{v.Line, cmp.Or(v.Card.Next, v.Card.Caption)}

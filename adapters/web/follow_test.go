@@ -287,6 +287,27 @@ func TestTrialOnThePage(t *testing.T) {
 		if got := strings.Contains(body, `<p class="notice" role="note">Trial: does not count</p>`); got != (i >= 4) {
 			t.Errorf("after %s it says that it is a trial: %v", line, got)
 		}
+		for _, where := range []string{`<title>Trial · AGA`, `content="Trial · AGA`, `<h1>Trial · AGA`, ` trial"`, `<p class="badge">Trial: does not count</p>`} {
+			if got := strings.Contains(body, where); got != (i >= 4) {
+				t.Errorf("after %s it has %s: %v", line, where, got)
+			}
+		}
+		for _, where := range []string{`<p class="line">4. White B2 · Trial</p>`, `>4. White B2 · Trial</a>`} {
+			if got := strings.Contains(body, where); got != (i == 5) {
+				t.Errorf("after %s it has %s: %v", line, where, got)
+			}
+		}
+		if strings.Contains(body, "C3 · Trial") {
+			t.Errorf("after %s a turn of the game itself is said to be a trial", line)
+		}
+	}
+	// The moments of a trial that has ended are still those of a trial.
+	post(t, url, submission{ID: id(9), Seat: "white", Text: "/dispute back:yes"})
+	if _, body := do(t, "GET", url+pathOf(t, st), ""); strings.Contains(body, "Trial") {
+		t.Error("the game is said to be a trial after it has ended")
+	}
+	if _, body := do(t, "GET", url+pathOf(t, st)+"/8", ""); !strings.Contains(body, `<p class="line">4. White B2 · Trial</p>`) {
+		t.Errorf("an ended trial is not said to be one: %s", body)
 	}
 }
 

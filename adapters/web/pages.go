@@ -498,7 +498,7 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 		page.Boards = append(page.Boards, boardView{v.As.Title, v.As.Scene.Headline, board(v.As.Scene, "a"), lastPoint(v.As.Scene), v.Path + "/board.png" + momentQuery(r, v)})
 		page.Alone = link{r.URL.Path, t(wordOnly, v.Scene.Ruleset)}
 	}
-	if w := v.Scene.Words; v.Scene.Headline == w.Trial {
+	if w := v.Scene.Words; v.Trial {
 		page.Trial = w.Trial + ": " + w.TrialIs
 	}
 	for i := range page.Players {

@@ -9,6 +9,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -18,6 +19,7 @@ type playing struct {
 	Seat   string   // as /ask takes it
 	Page   string   // slug of the page, if the game is played elsewhere
 	As     string   // "You play Black."
+	Next   string   // "Black to play"
 	Stone  string   // "b" or "w", which a press on the board would place; empty: none
 	Marks  bool     // a press marks a stone as dead, or alive
 	Dead   string   // the points of the stones that are marked dead
@@ -139,7 +141,7 @@ func (s *server) play(r *http.Request, v bot.View, who outbox.User) *playing {
 	if seatWith(who.ID) != nil {
 		seat = strings.TrimPrefix(who.ID, "seat:")
 	}
-	p := &playing{Seat: seat, As: bot.Translated(v.Lang, wordYouPlay, name)}
+	p := &playing{Seat: seat, As: bot.Translated(v.Lang, wordYouPlay, name), Next: text.Capital(v.Scene.Next)}
 	if who.Platform != platform {
 		p.Seat, p.Page = linkedSeat, v.Match.Page
 	}
@@ -169,7 +171,7 @@ func (s *server) play(r *http.Request, v bot.View, who outbox.User) *playing {
 // early reports whether so much of the board is empty that a pass may be a slip.
 func early(v bot.View) bool {
 	columns, rows := v.Scene.Size()
-	return 5*v.Number < columns*rows
+	return !v.Trial && 5*v.Number < columns*rows
 }
 
 func deadPoints(s render.Scene) string {
