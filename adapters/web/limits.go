@@ -30,7 +30,7 @@ const strangersPay = 5
 
 // costly lists the commands that take much time of the processor or the database, in
 // units of about 0.1 seconds.
-var costly = map[string]float64{"replay": 5, "privacy": 5, "compare": 2, "sgf": 1, "score": 1, "show": 1, "setup": 1, bringing: 3}
+var costly = map[string]float64{"replay": 5, "privacy": 5, "compare": 2, "sgf": 1, "score": 1, "show": 1, "setup": 1, bringing: 2}
 
 // opening lists the commands that may open a game.
 var opening = []string{"new", "rematch", "setup"}

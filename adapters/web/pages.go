@@ -261,6 +261,9 @@ func (s *server) gamePageFor(r *http.Request, who, linked outbox.User, free []ou
 		if view.Record, err = s.recordView(r, v); err != nil {
 			return made{}, err
 		}
+		if view.Record.Shared == "" {
+			view.Embed = "" // which would show nothing
+		}
 	}
 	if linked.ID != "" {
 		view.Who = bot.CleanName(linked.Name)

@@ -58,10 +58,11 @@ type recordView struct {
 	Shared      string // the address that is shared; empty: only its browser may see it
 }
 
-// record returns the record that a request names, if its browser may see it.
+// record returns the record that a request names, if its browser may see it. Frames of other
+// sites have no browser.
 func (s *server) record(r *http.Request) (bot.Record, error) {
 	record, err := s.cfg.Log.Record(r.Context(), r.PathValue("slug"))
-	if err == nil && !record.Shared && !owns(r, record) {
+	if err == nil && !record.Shared && (embeds(r.URL.Path) || !owns(r, record)) {
 		err = bot.ErrNotFound
 	}
 	return record, err
