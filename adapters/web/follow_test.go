@@ -333,7 +333,7 @@ func TestGameFollowedInChromium(t *testing.T) {
 	shows(game, "2. White B2")
 	say("black", "/place D4")
 	shows(game, "3. Black D4")
-	p.wait(`document.querySelector('[role=status]').textContent === 'Move 3: Black D4. White to play.'`)
+	p.wait(`document.querySelector('[role=status]').lastChild?.textContent === 'Move 3: Black D4. White to play.'`)
 	p.do(chromedp.KeyEvent(kb.ArrowLeft))
 	shows(game+"/5", "2. White B2")
 	p.do(chromedp.KeyEvent(kb.ArrowLeft))

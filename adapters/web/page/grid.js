@@ -11,11 +11,16 @@ const rowsOf = (board) => [...board.querySelectorAll("[role=row]")].map((row) =>
 /** The point of each board where its reader has been. */
 const visited = [];
 
+/** Tells those who hear the boards whether a press on a point does something now. */
+export function offer(within = document) {
+  const playable = within.querySelector("#play[data-stone], #play[data-marks]") && !("sending" in document.body.dataset);
+  for (const board of boards(within)) board.setAttribute("aria-readonly", String(!playable));
+}
+
 /** Gives each board of a new page its points and its tab stop: where the reader was, or the last stone. */
 export function equip(main) {
-  const playable = main.querySelector("#play[data-stone], #play[data-marks]");
+  offer(main);
   boards(main).forEach((board, i) => {
-    board.setAttribute("aria-readonly", String(!playable));
     const rows = rowsOf(board);
     rows.forEach((row, y) => row.forEach((cell, x) => (cell.dataset.point = "ABCDEFGHJKLMNOPQRSTUVWXYZ"[x] + (rows.length - y))));
     const point = visited[i] ?? board.closest("figure").dataset.last;

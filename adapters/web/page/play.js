@@ -2,6 +2,7 @@
 // what they may do; a turn appears at once, and is taken back if it is refused.
 
 import { uuid } from "./ask.js";
+import { offer } from "./grid.js";
 import { isSure, pressed } from "./press.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -72,6 +73,7 @@ async function submit(command, args) {
 async function make(command, args) {
   if (sending()) return;
   document.body.dataset.sending = "";
+  offer();
   answer("");
   try {
     const got = await submit(command, args);
@@ -83,6 +85,7 @@ async function make(command, args) {
     }
   } finally {
     delete document.body.dataset.sending;
+    offer();
   }
 }
 

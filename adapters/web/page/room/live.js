@@ -6,6 +6,7 @@ import { $, make } from './dom.js';
 import { say, t } from './words.js';
 import { isMine, mySeat, myName, sit } from './seats.js';
 import { Games } from './games.js';
+import { hear } from '../hear.js';
 
 const games = new Games();
 let view = null, open = ''; // what is shown, and the path of its page
@@ -62,6 +63,9 @@ $('live').addEventListener('taken', () => {
   const there = !!$('live').querySelector('.steps'); // else the game has no page any more
   if (!there) show('');
   else $('live').classList.add('playing'); // so that all that a turn needs is seen
+  document.body.classList.toggle('board-contrast', $('live').classList.contains('board-contrast'));
+  const heard = $('live').querySelector('.told')?.dataset.heard;
+  if (heard) hear(heard);
   lay();
   list();
 });
@@ -72,6 +76,7 @@ function lay() {
   if (document.body.classList.contains('live') === live) return;
   document.body.classList.toggle('live', live);
   $('game').hidden = $('switch').hidden = !live;
+  $('log').ariaLive = live ? 'off' : 'polite'; // the page says itself what is new, in few words
   talk(false);
   document.dispatchEvent(new Event('laid'));
 }

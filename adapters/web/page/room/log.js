@@ -4,12 +4,16 @@ import { $ } from './dom.js';
 import { clear, learn } from './table.js';
 import { showTurn } from './seats.js';
 import { element } from './message.js';
+import { announce } from './announce.js';
+import { keepOneStop } from './stops.js';
 
 const log = $('log');
 const shown = new Map(); // elements by number of message
 
 /** Whether a message is there, or was. */
 export const has = (n) => shown.has(n);
+
+keepOneStop(log);
 
 /** Forgets all messages. */
 export function empty() {
@@ -53,4 +57,5 @@ export function add(m) {
     const below = m.n && [...log.children].find((answer) => answer.below >= m.n);
     log.insertBefore(e, below || null);
   }
+  announce(m);
 }

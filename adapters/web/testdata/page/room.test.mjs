@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { uuid } from '../../page/ask.js';
 import { looksDrawn } from '../../page/room/drawing.js';
+import { heard } from '../../page/room/heard.js';
 import { Past } from '../../page/room/past.js';
 import { nearest } from '../../page/room/points.js';
 import { can, clear, learn, ofUse, plays, table } from '../../page/room/table.js';
@@ -85,4 +86,20 @@ test('examples of the guide are of use when their commands are', () => {
   assert.deepEqual(['game', 'dead', 'alive', 'accept'].map((when) => ofUse(when, 'white')), [true, true, false, false]);
   learn({ game: 'g', kind: 'show', picture: '/p', due: ['black'], players: ['black', 'white'], controls: [{ command: 'dead' }], lines: { dead: ['C3'] } });
   assert.deepEqual(['dead', 'alive'].map((when) => ofUse(when, 'black')), [false, true]);
+});
+
+test('talk and answers are heard, and what the live board tells is not', () => {
+  const called = (name) => name.toUpperCase();
+  for (const [m, want] of [
+    [{ from: 'Ada', text: 'hello' }, 'ADA: hello'],
+    [{ from: 'Ada', text: '/pass' }, ''],
+    [{ from: 'Ada', text: 'e 5' }, ''],
+    [{ from: 'Ada', text: 'E5 is big' }, 'ADA: E5 is big'],
+    [{ text: 'Only you hear this.', private: true }, 'Only you hear this.'],
+    [{ text: 'Play has stopped.', kind: 'notice', page: '/g/abc/7' }, 'Play has stopped.'],
+    [{ text: '1. Black C3', kind: 'show', page: '/g/abc/7' }, ''],
+    [{ text: '1. Black C3', kind: 'show', page: '/g/abcd/7' }, '1. Black C3'],
+    [{ text: '1. Black C3', kind: 'show' }, '1. Black C3'],
+    [{ kind: 'show', picture: '/x' }, ''],
+  ]) assert.equal(heard(m, '/g/abc', called), want);
 });
