@@ -44,6 +44,8 @@ var mayImport = map[string]struct {
 	"adapters/matrix/device":       {"adapters/matrix/e2ee adapters/matrix/retry", false, ""},
 	"cmd":                          {"rules rules/sgf render bot bot/text bot/match bot/outbox bot/store adapters/discord adapters/discord/rest adapters/matrix adapters/matrix/device adapters/terminal adapters/web", false, ""},
 	"internal":                     {"", false, ""},
+	"internal/matching":            {"", true, ""},
+	"internal/pairing":             {"internal/matching", true, ""},
 }
 
 // leaves are what every package may import that is not pure.
