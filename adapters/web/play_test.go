@@ -46,8 +46,15 @@ func TestPlayOnThePageInChromium(t *testing.T) {
 		t.Helper()
 		p.wait(`document.querySelector('.line').textContent.startsWith(%q)`, said)
 	}
+	p.wait(`!document.querySelector('.bell').hidden && !document.querySelector('#bell').checked`)
+	get[bool](p, `window.rung = 0, AudioContext.prototype.createOscillator = new Proxy(AudioContext.prototype.createOscillator, { apply: (f, it, args) => (rung++, f.apply(it, args)) }),
+		document.querySelector('.look').open = true`)
+	press("#bell")
+	get[bool](p, `rung = 0, document.querySelector('.look').open = false, Object.defineProperty(document, 'hidden', { get: () => true, configurable: true }), true`)
 	press(point("B2"))
 	line("1. Black B2")
+	p.wait(`rung === 2 && document.querySelector('#bell').checked`)
+	get[bool](p, `delete document.hidden`)
 	press(point("B2")) // occupied
 	p.wait(`document.querySelector('#answer').textContent.startsWith('There is already a stone on B2.') && !document.querySelector('[data-at]')`)
 	press("[data-command=pass]") // which may be a slip on a board that is nearly empty

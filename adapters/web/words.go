@@ -118,6 +118,7 @@ var gameWords = []string{
 	"The board in letters",
 	"How you see this page",
 	"Keep in this browser",
+	"A sound when it is my turn and I do not see this page",
 	"Bring a record in SGF or a diagram of at most 2 MB: step through it, mark dead stones, count it by other rules, and share its address.",
 	"A file: choose it, or drop it on this page",
 	"Or a text",

@@ -2,6 +2,7 @@
 
 import { GameView } from "./view.js";
 import { hear } from "./hear.js";
+import "./bell.js";
 import "./play.js";
 import { markDead } from "./dead.js";
 

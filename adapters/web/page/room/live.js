@@ -7,6 +7,7 @@ import { say, t } from './words.js';
 import { isMine, mySeat, myName, sit } from './seats.js';
 import { Games } from './games.js';
 import { hear } from '../hear.js';
+import '../bell.js';
 
 const games = new Games();
 let view = null, open = ''; // what is shown, and the path of its page

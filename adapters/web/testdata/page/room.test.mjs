@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { uuid } from '../../page/ask.js';
+import { rings } from '../../page/rings.js';
 import { looksDrawn } from '../../page/room/drawing.js';
 import { heard } from '../../page/room/heard.js';
 import { Past } from '../../page/room/past.js';
@@ -102,4 +103,17 @@ test('talk and answers are heard, and what the live board tells is not', () => {
     [{ text: '1. Black C3', kind: 'show' }, '1. Black C3'],
     [{ kind: 'show', picture: '/x' }, ''],
   ]) assert.equal(heard(m, '/g/abc', called), want);
+});
+
+test('a page rings for a new event of a game that waits for somebody who does not see it', () => {
+  const at = (newest, mine = true, game = '/g/a') => ({ game, newest, mine });
+  for (const [before, now, hidden, want] of [
+    [at(3, false), at(4), true, true],
+    [at(3), at(4), true, true],
+    [at(3, false), at(4), false, false],
+    [at(3), at(3), true, false],
+    [at(3), at(4, false), true, false],
+    [at(3, true, '/g/b'), at(4), true, false],
+    [null, at(4), true, false],
+  ]) assert.equal(!!rings(before, now, hidden), want);
 });
