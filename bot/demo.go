@@ -252,3 +252,19 @@ func demo(q *question) outbox.Post {
 	}
 	return q.onPage(a, s.game, l.title)
 }
+
+// exampleOf returns a position that shows what a ruleset counts: the last one under it in the
+// lessons, or else an empty board.
+func exampleOf(r *rules.Ruleset) (example *rules.Game) {
+	for _, l := range lessons() {
+		for _, step := range l.steps {
+			if step.game.Rules().ID() == r.ID() {
+				example = step.game
+			}
+		}
+	}
+	if example == nil {
+		example, _ = rules.New(r, rules.Setup{W: 9, H: 9, Komi: r.Komi})
+	}
+	return example
+}

@@ -37,6 +37,9 @@ type Viewing struct {
 	Dead   string
 	File   string // "sgf" or "gif", for View.File; empty: none
 
+	// Rules is the name of a ruleset, for a picture of it: the View has only Lang and Scene.
+	Rules string
+
 	By    outbox.User // who looks, for Offers and their settings; zero: nobody in particular
 	Held  bool        // for View.Held
 	Watch bool        // for Changed: the View has only Match, Path, Public, Seq and that
@@ -127,6 +130,14 @@ const (
 func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	if v.Record != nil {
 		return b.viewRecord(ctx, v)
+	}
+	if v.Rules != "" {
+		r, err := b.rulesets.Find(v.Rules)
+		if err != nil {
+			return View{}, ErrNotFound
+		}
+		l := text.BestLanguage(v.Lang)
+		return View{Lang: l.Tag, Scene: l.PictureWords().EndedNow(exampleOf(r), render.Names{})}, nil
 	}
 	if v.Slug == "" && v.Game == "" && v.By != (outbox.User{}) {
 		mine, err := b.mine(ctx, v.By, "", text.BestLanguage(v.Lang))

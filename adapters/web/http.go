@@ -200,6 +200,7 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("GET /p/{slug}/{seq}/{part}", s.partOfMoment)
 	mux.HandleFunc("GET /p/", s.reading(1, s.missing))
 	mux.HandleFunc("GET /r/{ruleset}", s.reading(1, s.rulesPage))
+	mux.HandleFunc("GET /r/{ruleset}/card.png", s.reading(drawReads, s.rulesCard))
 	mux.HandleFunc("GET /r/", s.reading(1, s.missing))
 	mux.HandleFunc("POST /ask", s.ask)
 	mux.HandleFunc("GET /link", s.reading(1, s.linkPage))

@@ -538,10 +538,8 @@ func (s *server) preview(r *http.Request, v bot.View, query string) *preview {
 	if counted(v) {
 		text = strings.Join(append([]string{v.As.Title + ":"}, v.As.Differs...), " ")
 	}
-	width, height, _ := render.Options{Layout: "card"}.Bounds()
-	alt, _, _ := strings.Cut(card(v).Text(), "\n") // without the board in letters
 	return &preview{within(v.Title, previewTitle), within(text, previewText), s.address(r, r.URL.Path+query),
-		&image{s.address(r, v.Path+"/card.png"+query), alt, width, height}}
+		s.cardOf(r, v.Path+"/card.png"+query, card(v))}
 }
 
 // steps fills in the links to other moments.
@@ -700,7 +698,29 @@ func (s *server) rulesPage(w http.ResponseWriter, r *http.Request) {
 	}
 	v := recited(p)
 	v.Preview = &preview{within(v.Title, previewTitle), within(strings.Join(v.About, " "), previewText), s.address(r, r.URL.EscapedPath()), nil}
+	if example, err := s.service.View(r.Context(), bot.Viewing{Rules: r.PathValue("ruleset"), Lang: lang}); err == nil {
+		v.Preview.Image = s.cardOf(r, r.URL.EscapedPath()+"/card.png", example.Scene)
+	}
 	s.write(w, http.StatusOK, "rules.html", false, v)
+}
+
+// rulesCard draws the picture in the preview of a ruleset's page.
+func (s *server) rulesCard(w http.ResponseWriter, r *http.Request) {
+	v, err := s.service.View(r.Context(), bot.Viewing{Rules: r.PathValue("ruleset")})
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	w.Header().Set("X-Robots-Tag", "noindex")
+	w.Header().Set("Cache-Control", "private, no-cache")
+	s.draw(w, r, s.queued(v.Scene), render.Options{Layout: "card"})
+}
+
+// cardOf returns the picture of a preview, which shows a scene and is at a path.
+func (s *server) cardOf(r *http.Request, path string, scene render.Scene) *image {
+	width, height, _ := render.Options{Layout: "card"}.Bounds()
+	alt, _, _ := strings.Cut(scene.Text(), "\n") // without the board in letters
+	return &image{s.address(r, path), alt, width, height}
 }
 
 var titled = regexp.MustCompile(`^(.+) \(\S+@\d+\)$`)

@@ -495,6 +495,29 @@ func TestRulesPage(t *testing.T) {
 	}
 }
 
+// The preview of a ruleset's page shows a position and how the ruleset counts it.
+func TestRulesCard(t *testing.T) {
+	_, url, _ := openBot(t, openStore(t, newFile(t)))
+	seen := map[string]bool{}
+	for _, c := range []struct{ rules, alt string }{{"two-button", "Move 2: White passes. "}, {"area-3", "Move"}, {"japanese", "New game. "}, {"ultimate", "Move"}} {
+		_, page := do(t, "GET", url+"/r/"+c.rules, "")
+		image := url + "/r/" + c.rules + "/card.png"
+		for _, says := range []string{`<meta property="og:image" content="` + image + `">`, `<meta property="og:image:width" content="1200">`, `<meta property="og:image:alt" content="` + c.alt} {
+			if !strings.Contains(page, says) {
+				t.Errorf("%s does not say %q:\n%s", c.rules, says, page)
+			}
+		}
+		resp, body := do(t, "GET", image, "")
+		if size, err := png.DecodeConfig(strings.NewReader(body)); err != nil || size.Width != 1200 || size.Height != 630 || seen[body] {
+			t.Errorf("%s: %s, %v, %v, the same as another: %t", c.rules, resp.Status, size, err, seen[body])
+		}
+		seen[body] = true
+	}
+	if resp, _ := do(t, "GET", url+"/r/agga/card.png", ""); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("a ruleset that is none: %s", resp.Status)
+	}
+}
+
 // A picture is drawn once for all who ask for it at the same time, and only a few at once.
 func TestDrawingIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -187,6 +187,9 @@ const boardTolerance = 40
 // point, in every theme, on boards of every size. Where the marks are taken off the PNG,
 // the comparison notices on each point.
 func TestSVGBoardsInChromium(t *testing.T) {
+	if tier.Race {
+		return // nothing in it is concurrent
+	}
 	cases := boardCases(t)
 	p, all := openBoards(t, cases)
 	for _, c := range cases {
