@@ -124,8 +124,8 @@ func (s *server) chooseLook(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, &http.Cookie{Name: lookCookie, Value: values.Encode(), Path: "/", HttpOnly: true, Secure: secure(r),
 		SameSite: http.SameSiteLaxMode, MaxAge: int(cookieYears / time.Second)})
-	back := r.PostForm.Get("back") // of this game; a page elsewhere must not lead its readers away from here
-	if rest, ok := strings.CutPrefix(back, gamePath(r)); !ok || rest != "" && rest[0] != '/' && rest[0] != '?' || strings.ContainsAny(rest, "\\\r\n") {
+	back := r.PostForm.Get("back") // the room, or of this game; a page elsewhere must not lead its readers away from here
+	if rest, ok := strings.CutPrefix(back, gamePath(r)); back != "/" && (!ok || rest != "" && rest[0] != '/' && rest[0] != '?' || strings.ContainsAny(rest, "\\\r\n")) {
 		back = gamePath(r)
 	}
 	http.Redirect(w, r, back, http.StatusSeeOther)

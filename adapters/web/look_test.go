@@ -117,6 +117,12 @@ func TestLookOfAPlayer(t *testing.T) {
 	if got := body(seat.String() + "; " + lookCookie + "=theme=contrast"); !strings.Contains(got, `class="game board-book playing"`) {
 		t.Errorf("after the setting the page is\n%.600s", got)
 	}
+	if _, got := do(t, "GET", page+"?seat=black", "", "Cookie", seat.String()); !strings.Contains(got, `/look?seat=black">`) || !strings.Contains(got, `name="back" value="/">`) {
+		t.Errorf("in the room the form is not one of the room:\n%s", got)
+	}
+	if resp := chooseLook(t, page, url.Values{"back": {"/"}, "theme": {"slate"}}, "Cookie", seat.String()); resp.Header.Get("Location") != "/" {
+		t.Errorf("it leads to %s", resp.Header.Get("Location"))
+	}
 	choose("theme=default&language=default", seat.String())
 	if known, _ = st.Known(t.Context(), black, request(black).Where, ""); known.Prefs.Theme != "" || known.Prefs.Lang != "" {
 		t.Errorf("afterwards %+v", known.Prefs)

@@ -424,7 +424,7 @@ type gameView struct {
 	Ledger            []ledgerRow
 	Choices           []ruling
 	Theme             string // classes of the page, for the theme of its boards
-	Address           string // of the page, with its query
+	Return, LookAt    string // where the form of the look leads back to, and what takes it
 	Look              []lookField
 }
 
@@ -481,10 +481,13 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 		Book:    link{"/r/" + url.PathEscape(v.Rules), t(wordRules, v.Scene.Ruleset)},
 		Players: []player{playerOf(v.Scene, rules.Black), playerOf(v.Scene, rules.White)},
 		Choices: s.choices(r.Context(), v), Embed: s.embedCode(r, v, momentQuery(r, v)),
-		Theme: "board-auto", Address: r.URL.RequestURI(),
+		Theme: "board-auto", Return: r.URL.RequestURI(), LookAt: now + "/look",
 	}
 	own := looks(r, v)
 	page.Look = lookForm(v, own)
+	if seat := r.URL.Query().Get("seat"); seat != "" { // the room shows the page to somebody in that seat
+		page.Return, page.LookAt = "/", page.LookAt+"?seat="+url.QueryEscape(seat)
+	}
 	if theme := v.Scene.Look.Theme; own["theme"] != "" {
 		page.Theme = "board-" + own["theme"]
 	} else if theme != "" {
