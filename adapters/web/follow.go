@@ -39,7 +39,7 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request) {
 	send := s.streaming(w, r)
 	retry := "retry: 5000\n\n"
 	for send(fmt.Appendf(nil, "%sdata: %d\n\n", retry, v.Match.Seq)) == nil && s.await(r.Context(), v.Changed) {
-		if v, err = s.watched(r); err != nil {
+		if v, err = s.watchedAfter(r, v.Changed); err != nil {
 			if errors.Is(err, bot.ErrNotFound) {
 				_ = send([]byte("event: gone\ndata: \n\n"))
 			}
@@ -52,6 +52,19 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request) {
 // watched returns the game of a page as it is now, if it may be read. Its View has little else.
 func (s *server) watched(r *http.Request) (bot.View, error) {
 	return s.service.View(r.Context(), bot.Viewing{Slug: r.PathValue("slug"), Watch: true})
+}
+
+// watchedAfter is watched for somebody who has waited for a change. All whom the same change
+// has woken share one answer.
+func (s *server) watchedAfter(r *http.Request, changed <-chan struct{}) (bot.View, error) {
+	select {
+	case <-changed:
+		return s.changed.get(changed, func() (bot.View, error) {
+			return s.watched(r.WithContext(context.WithoutCancel(r.Context())))
+		})
+	default: // it was only a heartbeat
+		return s.watched(r)
+	}
 }
 
 // await waits for a change, no longer than a heartbeat, and reports whether the reader and

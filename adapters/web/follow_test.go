@@ -145,24 +145,26 @@ func TestFollow(t *testing.T) {
 	})
 }
 
-// A counting room counts how often its service is asked for more of a game than what may be
-// known of it.
+// A counting room counts how often its service is asked for a view, and how often only for
+// what may be known of a game.
 type counting struct {
 	*Room
-	views atomic.Int32
+	views, watches atomic.Int32
 }
 
 func (c *counting) Run(ctx context.Context, s bot.Service) error {
-	return c.Room.Run(ctx, countedService{s, &c.views})
+	return c.Room.Run(ctx, countedService{s, c})
 }
 
 type countedService struct {
 	bot.Service
-	views *atomic.Int32
+	*counting
 }
 
 func (s countedService) View(ctx context.Context, v bot.Viewing) (bot.View, error) {
-	if !v.Watch {
+	if v.Watch {
+		s.watches.Add(1)
+	} else {
 		s.views.Add(1)
 	}
 	return s.Service.View(ctx, v)
@@ -203,6 +205,22 @@ func TestOnlookersShareAPage(t *testing.T) {
 		reads(1, "", "1. Black C3") // in the same second
 		time.Sleep(time.Second)
 		reads(1, "", "1. Black C3") // the clocks go on
+
+		// Those who follow the game and are told of a turn share what may be known of it, too.
+		for range 20 {
+			resp, err := clientFor(url).Get(url + path + "/follow")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+		}
+		synctest.Wait()
+		watches := r.watches.Load()
+		post(t, url, submission{ID: id(3), Seat: "white", Text: "/place B2"})
+		synctest.Wait()
+		if n := r.watches.Load() - watches; n != 1 {
+			t.Errorf("for 20 followers the game is looked at %d times after a turn", n)
+		}
 		seal(t, st)
 		reads(0, "", "Perhaps the address is not complete")
 	})

@@ -111,13 +111,14 @@ type Store interface {
 type Room struct {
 	cfg     Config
 	log     *slog.Logger
-	answers *lru.Cache[string, extras] // by key of the message
-	boards  cache[boardKey, *board]    // of this room's games
-	drawn   cache[string, []byte]      // pictures, by tag, theme, layout and size
-	pages   cache[string, made]        // for those who only watch
-	frames  *lru.Cache[int64, []byte]  // messages as events, by number
-	slow    time.Duration              // a reader who takes longer for what is sent is dropped
-	wake    chan struct{}              // wakes the publisher
+	answers *lru.Cache[string, extras]       // by key of the message
+	boards  cache[boardKey, *board]          // of this room's games
+	drawn   cache[string, []byte]            // pictures, by tag, theme, layout and size
+	pages   cache[string, made]              // for those who only watch
+	changed cache[<-chan struct{}, bot.View] // games after a change, for those who follow them
+	frames  *lru.Cache[int64, []byte]        // messages as events, by number
+	slow    time.Duration                    // a reader who takes longer for what is sent is dropped
+	wake    chan struct{}                    // wakes the publisher
 	limits  limits
 	counted *lru.Cache[string, bool] // requests to open a game that were counted
 	working chan struct{}            // held while a costly command is carried out
@@ -167,6 +168,7 @@ func New(cfg Config) *Room {
 		boards:  cache[boardKey, *board]{Cache: lru.New[boardKey, *board](256)},
 		drawn:   cache[string, []byte]{Cache: lru.New[string, []byte](128)},
 		pages:   cache[string, made]{Cache: lru.New[string, made](64)},
+		changed: cache[<-chan struct{}, bot.View]{Cache: lru.New[<-chan struct{}, bot.View](64)},
 		frames:  lru.New[int64, []byte](2 * history),
 		slow:    10 * time.Second,
 		wake:    make(chan struct{}, 1),
