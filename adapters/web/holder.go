@@ -262,6 +262,16 @@ func (s *server) heldByOther(ctx context.Context, who outbox.User, browser strin
 	return h.Secret != browser && !free, err
 }
 
+// claim reports whether a name or seat belongs to a browser, and whether it is a seat that the
+// browser can take instead.
+func (s *server) claim(ctx context.Context, who outbox.User, browser string) (own, open bool, err error) {
+	if own, _, err = s.holds(ctx, who.ID, browser); own || err != nil || seatWith(who.ID) == nil {
+		return own, false, err
+	}
+	other, err := s.heldByOther(ctx, who, browser)
+	return false, !other, err
+}
+
 // release frees a name, as its owner's page asks. It reports false if nobody can
 // have it.
 func (s *server) release(ctx context.Context, name string) (bool, error) {

@@ -130,9 +130,18 @@ func TestLiveBoardInChromium(t *testing.T) {
 	p.wait(`document.querySelector('#live .line').textContent.startsWith('1. Black D4') && location.pathname === '/'`)
 	p.do(chromedp.KeyEvent("\u0305"))
 
+	accessible := func(p *tab, what string) {
+		t.Helper()
+		get[bool](p, string(axe)+`; true`)
+		for _, violation := range get[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.map((n) => n.html)))`) {
+			t.Errorf("%s: %.500s", what, violation)
+		}
+	}
+
 	// On a phone one press leads to the ledger, one to the talk, and back.
 	second.do(chromedp.EmulateViewport(360, 640), chromedp.Click(chromedp.CSS(".prisoners a")))
 	second.wait(`(({top, bottom}) => top >= 0 && bottom <= innerHeight)(document.querySelector('#ledger table').getBoundingClientRect())`)
+	accessible(second, "the board on a phone")
 	second.shoot("live-ledger")
 	second.wait(`!document.querySelector('#message').checkVisibility()`)
 	p.say("hello there")
@@ -141,16 +150,14 @@ func TestLiveBoardInChromium(t *testing.T) {
 	second.sees("hello there")
 	second.wait(`document.querySelector('#message').checkVisibility() && !document.querySelector('#live').checkVisibility() && document.querySelector('#switch').textContent === 'Board'`)
 	second.narrow(360)
+	accessible(second, "the talk on a phone")
 	second.shoot("live-talk")
 	second.do(chromedp.Click(chromedp.CSS("#switch")))
 	second.wait(`document.querySelector('#live').checkVisibility()`)
 
 	for _, scheme := range []string{"light", "dark"} {
 		p.prefers(scheme)
-		get[bool](p, string(axe)+`; true`)
-		for _, violation := range get[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.map((n) => n.html)))`) {
-			t.Errorf("%s: %.500s", scheme, violation)
-		}
+		accessible(p, scheme)
 		p.shoot("live-" + scheme)
 	}
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/internal/tier"
+	"github.com/halfpoint-go/halfpoint/render"
 )
 
 // The modules of the pages do what their own tests say, which need no browser.
@@ -24,8 +25,9 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// Each module does one thing.
+// Each module does one thing, and what the page of a game may load is small.
 func TestModulesAreShort(t *testing.T) {
+	game := len(render.SVGCSS())
 	for _, name := range assets {
 		data, err := page.ReadFile("page" + name)
 		if err != nil {
@@ -34,11 +36,15 @@ func TestModulesAreShort(t *testing.T) {
 		if lines := strings.Count(string(data), "\n"); strings.HasSuffix(name, ".js") && lines > 300 {
 			t.Errorf("%s has %d lines", name, lines)
 		}
-		if strings.Contains(name, "/room/") || name == "/room.js" {
+		if strings.HasPrefix(name, "/room") {
 			continue
 		}
+		game += len(data)
 		if strings.Contains(string(data), `from "./room/`) {
 			t.Errorf("%s knows of the talk in the room", name)
 		}
+	}
+	if t.Logf("%d bytes", game); game > 96_000 {
+		t.Errorf("the page of a game may load %d bytes of scripts and styles, want at most 96,000", game)
 	}
 }

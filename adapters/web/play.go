@@ -64,31 +64,30 @@ func (s *server) player(r *http.Request, linked outbox.User) (now bot.View, who 
 		}
 		return now, who, nil, nil
 	}
+	who, free, err = s.sits(r, m, known, linked)
+	return now, who, free, err
+}
+
+// sits is player for a game of the room, whose players are known.
+func (s *server) sits(r *http.Request, m match.Match, known map[match.PersonID]outbox.User, linked outbox.User) (who outbox.User, free []outbox.User, err error) {
 	browser, asked := browserOf(r), outbox.User{}
 	if seat := r.URL.Query().Get("seat"); seat != "" {
 		asked, _ = userOf(seat)
 	}
 	may := map[outbox.User]bool{}
 	for _, u := range []outbox.User{known[m.Black], known[m.White]} {
-		if u.ID == "" || browser == "" && seatWith(u.ID) == nil && !same(u, linked) {
+		if u.ID == "" {
 			continue
 		}
-		own, _, err := s.holds(r.Context(), u.ID, browser)
+		own, open, err := s.claim(r.Context(), u, browser)
 		if err != nil {
-			return now, who, nil, err
+			return who, nil, err
 		}
 		own = own || same(u, linked)
-		if !own && seatWith(u.ID) != nil {
-			other, err := s.heldByOther(r.Context(), u, browser)
-			if err != nil {
-				return now, who, nil, err
-			}
-			if !other && !slices.Contains(free, u) {
-				free = append(free, u)
-			}
-			may[u] = !other && u == asked && browser != ""
+		if open && !own && !slices.Contains(free, u) {
+			free = append(free, u)
 		}
-		if own || may[u] {
+		if own || open && u == asked && browser != "" {
 			may[u], who = true, u
 		}
 	}
@@ -102,9 +101,9 @@ func (s *server) player(r *http.Request, linked outbox.User) (now bot.View, who 
 		who = outbox.User{}
 	}
 	if m.State != match.Going || r.PathValue("seq") != "" {
-		return now, who, nil, nil
+		return who, nil, nil
 	}
-	return now, who, slices.DeleteFunc(free, func(u outbox.User) bool { return u == who }), nil
+	return who, slices.DeleteFunc(free, func(u outbox.User) bool { return u == who }), nil
 }
 
 // sitting returns links that lead to the free seats of a game, unless somebody who looks at

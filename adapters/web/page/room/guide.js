@@ -11,7 +11,7 @@ const roomy = () => wide.matches && !document.body.classList.contains('live');
 
 function showGuide(open) {
   guide.hidden = !open;
-  document.querySelector('main').inert = open && !roomy(); // it lies behind
+  $('talk').inert = open && !roomy(); // it lies behind
   $('guide-button').setAttribute('aria-expanded', String(open));
 }
 
