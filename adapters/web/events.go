@@ -423,6 +423,11 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	for {
 		select {
 		case <-st.wake:
+			if st.browser != browserOf(r) { // somebody by a link, which may have ended since
+				if now, err := s.holderOf(r, who.ID); err != nil || now != st.browser {
+					return
+				}
+			}
 			data, ok := s.take(st)
 			if len(data) > 0 && send(data...) != nil || !ok {
 				return

@@ -400,4 +400,19 @@ func TestNameOfSeveralBrowsers(t *testing.T) {
 	if _, page := do(t, "GET", w.url+w.game, "", "Cookie", linked); strings.Contains(page, `id="play"`) {
 		t.Error("a name of the room plays on another platform")
 	}
+
+	// Once it is signed out, its open page hears nothing more that is for her alone.
+	cookies := []*http.Cookie{{Name: browserCookie, Value: "other"}, resp.Cookies()[0]}
+	stream := follow(t, w.url, "seat=name:Ada", "", cookies...)
+	read(stream)
+	signOut(t, w.url, linked, "")
+	if resp, body := w.sends(linking{Secret: secretIn.FindStringSubmatch(submit("name:Ada", "/link", first).Text)[1]}); resp.StatusCode != 200 {
+		t.Fatalf("%s %s", resp.Status, body)
+	}
+	for e, ok := stream.next(); ok; e, ok = stream.next() {
+		if strings.Contains(e.message.Text, "is now you") {
+			t.Errorf("the browser that was signed out reads %q", e.message.Text)
+			break
+		}
+	}
 }

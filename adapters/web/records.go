@@ -204,6 +204,9 @@ func (s *server) bringRecord(w http.ResponseWriter, r *http.Request) {
 		slowDown(w, lang, wait, others)
 		return
 	}
+	if name != "" {
+		name = bot.CleanName(name) // which is short, whatever was sent
+	}
 	record := bot.Record{Slug: strings.ToLower(rand.Text())[:20], Browser: introduce(w, r), Name: name, Text: text, Visited: s.cfg.Now()}
 	err = s.work(r.Context(), bringing, func() error {
 		_, err := s.service.View(r.Context(), bot.Viewing{Record: &record, Lang: pageLanguage(lang)})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -24,6 +25,7 @@ import (
 // A shelf is a browser that brings records to a room.
 type shelf struct {
 	t       *testing.T
+	st      *store.Store
 	url     string
 	browser string
 }
@@ -33,7 +35,7 @@ func newShelf(t *testing.T) shelf {
 	st := openStore(t, newFile(t))
 	r := newRoom(st)
 	r.cfg.OwnerToken = secret.New(token)
-	return shelf{t, open(t, r, bot.New(st, bot.Config{})), "ada"}
+	return shelf{t, st, open(t, r, bot.New(st, bot.Config{})), "ada"}
 }
 
 // as returns the shelf as another browser sees it.
@@ -176,6 +178,19 @@ func TestRecordsBelongToABrowser(t *testing.T) {
 		t.Errorf("one too many: %d %s", status, plain(body))
 	}
 	ben.must(".X.")
+}
+
+// A file may have any name, but no more of it is kept than is shown.
+func TestNamesOfRecordsAreShort(t *testing.T) {
+	s := newShelf(t)
+	status, path, body := s.bring(strings.Repeat("name", 1<<18)+".sgf", "(;SZ[5];B[cc])")
+	if status != 200 {
+		t.Fatalf("%d: %.300s", status, body)
+	}
+	r, err := s.st.Record(t.Context(), strings.TrimPrefix(path, "/p/"))
+	if err != nil || r.Name != strings.Repeat("name", 10)+"…" {
+		t.Errorf("%d bytes of name, %.99q, %v", len(r.Name), r.Name, err)
+	}
 }
 
 // One steps through a record, marks dead stones, counts it by another ruleset, and takes it
