@@ -77,6 +77,14 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 		Name  string    `json:"name"`
 		Since time.Time `json:"since"`
 	}
+	type record struct {
+		Page    string    `json:"page"`
+		Channel string    `json:"channel,omitempty"` // where it was shown
+		Name    string    `json:"name,omitempty"`    // of its file
+		Shared  bool      `json:"shared,omitempty"`
+		Visited time.Time `json:"visited"`
+		Text    string    `json:"text"`
+	}
 	type event struct {
 		Game match.GameID `json:"game"`
 		At   time.Time    `json:"at"`
@@ -101,6 +109,7 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 		Layout      string         `json:"layout,omitempty"`
 		Coordinates string         `json:"coordinates,omitempty"`
 		Browsers    []browser      `json:"browsers,omitempty"` // that are the person on pages
+		Records     []record       `json:"records,omitempty"`  // that have pages
 		Games       []game         `json:"games"`
 		Events      []event        `json:"events"`
 		Transcript  []line         `json:"transcript,omitempty"`
@@ -118,6 +127,13 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 	}
 	for _, l := range browsers {
 		out.Browsers = append(out.Browsers, browser{l.Name, l.At})
+	}
+	records, err := b.store.RecordsOf(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		out.Records = append(out.Records, record{"/p/" + r.Slug, r.Where.Channel, r.Name, r.Shared, r.Visited, r.Text})
 	}
 	ms, err := b.store.Matches(ctx, Query{Player: by, Limit: maxKnown})
 	if err != nil {

@@ -42,6 +42,11 @@ func TestShownPositionsHavePages(t *testing.T) {
 			t.Errorf("%s leads to %s", line, p.Link)
 		}
 	}
+	for who, want := range map[string]bool{"ada": true, "eve": false} { // who showed it can ask for what is kept
+		if a := k.ask(t, who, "/privacy export"); strings.Contains(string(a.File.Data), `"page": "`+shown.Path+`"`) != want {
+			t.Errorf("%s is told:\n%s", who, a.File.Data)
+		}
+	}
 	record := k.shelved(t, shown.Path)
 	v := k.view(t, bot.Viewing{Record: &record})
 	if !slices.Equal(v.Scene.Board, []string{".X.", "XO.", "..."}) || v.Scene.Told != shown.Scene.Told || len(v.Scene.Rows) != len(shown.Scene.Rows) || v.Scene.Black.Name != "" || v.Rules != "tromp-taylor" || len(v.Guessed) > 0 {

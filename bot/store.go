@@ -111,5 +111,8 @@ type Store interface {
 	// returns ErrTooMany if there are most of its browser, or of its room, already, and ErrFull
 	// if there is no room for more.
 	AddRecord(ctx context.Context, r Record, most int) error
+	// RecordsOf returns the records that a person showed, and those of the browser that holds
+	// their name or seat, the newest first.
+	RecordsOf(ctx context.Context, p match.PersonID) ([]Record, error)
 	Close() error
 }

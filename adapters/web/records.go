@@ -81,7 +81,7 @@ func (s *server) viewRecord(r *http.Request, v bot.Viewing) (bot.View, error) {
 	v.Record, v.Dead = &record, strings.TrimSpace(r.URL.Query().Get("dead"))
 	view, err := s.service.View(r.Context(), v)
 	if now := s.cfg.Now(); err == nil && record.Shared && now.Sub(record.Visited) > 24*time.Hour {
-		err = s.cfg.Log.KeepRecord(r.Context(), record.Slug, true, now)
+		err = s.cfg.Log.VisitRecord(r.Context(), record.Slug, now)
 	}
 	return view, err
 }

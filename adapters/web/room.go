@@ -93,11 +93,12 @@ type Store interface {
 	// AddRecord stores a record: bot.ErrTooMany if its browser has most already, bot.ErrFull if
 	// there is no room for any. Record returns one, or bot.ErrNotFound, and Records those of a
 	// browser without their texts, the newest first. KeepRecord stores whether one is shared,
-	// and when it was visited.
+	// and when it was visited; VisitRecord that alone, if it is still shared.
 	AddRecord(ctx context.Context, r bot.Record, most int) error
 	Record(ctx context.Context, slug string) (bot.Record, error)
 	Records(ctx context.Context, browser string) ([]bot.Record, error)
 	KeepRecord(ctx context.Context, slug string, shared bool, visited time.Time) error
+	VisitRecord(ctx context.Context, slug string, visited time.Time) error
 	DeleteRecord(ctx context.Context, slug string) error
 	// Release lets anybody hold a name or seat again. There need not be a holder.
 	Release(ctx context.Context, platform, id string) error

@@ -25,9 +25,10 @@ const (
 	// Within a text a quotation mark is written otherwise.
 	answersTo   = `SELECT request FROM inbox WHERE answer LIKE '{"by":"' || $1 || '"%'`
 	dropAnswers = "DELETE FROM post WHERE state = 'waiting' AND person = $1"
-	dropRecords = `DELETE FROM record WHERE person = $1 AND person <> '' OR browser IN (
-		SELECT secret FROM holder JOIN person USING (platform, platform_id) WHERE person.id = $1 AND secret <> '')`
-	saidBy = "SELECT id FROM post WHERE state <> 'waiting' AND body <> '{}' AND id IN (" + noticesBy + ")"
+	recordsBy   = `(person = $1 AND person <> '' OR browser IN (
+		SELECT secret FROM holder JOIN person USING (platform, platform_id) WHERE person.id = $1 AND secret <> ''))`
+	dropRecords = "DELETE FROM record WHERE " + recordsBy
+	saidBy      = "SELECT id FROM post WHERE state <> 'waiting' AND body <> '{}' AND id IN (" + noticesBy + ")"
 	// Only the players make turns.
 	playedBy = "SELECT id FROM game WHERE opener = $1 UNION SELECT id FROM game WHERE black = $1 UNION SELECT id FROM game WHERE white = $1"
 	// Package bot names the record of a game by its number.
@@ -152,6 +153,7 @@ func (s *Store) Erase(ctx context.Context, f bot.Forgetting) (err error) {
 		for _, query := range []string{
 			"DELETE FROM holder WHERE (platform, platform_id) IN (SELECT platform, platform_id FROM person WHERE id = $1)",
 			"DELETE FROM link WHERE person = $1",
+			"DELETE FROM record WHERE person = $1 AND person <> ''",
 			"DELETE FROM person WHERE id = $1",
 			"DELETE FROM preference WHERE person = $1",
 		} {

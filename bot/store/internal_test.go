@@ -539,3 +539,25 @@ func TestDroppedAnswers(t *testing.T) {
 		t.Errorf("the error of another try is %v", err)
 	}
 }
+
+// All records together take no more room than they may, and nothing that is there is lost by it.
+func TestRecordsAreFull(t *testing.T) {
+	s, err := Open(t.Context(), Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	add := func(slug string) error { return s.AddRecord(t.Context(), bot.Record{Slug: slug, Text: "(;SZ[5])"}, 10) }
+	err = errors.Join(add("first"), s.exec(t.Context(), "UPDATE record SET size = $1", maxRecords-len("(;SZ[5])")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for slug, want := range map[string]error{"first": nil, "second": bot.ErrFull} {
+		if err := add(slug); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", slug, err, want)
+		}
+	}
+	if err := errors.Join(s.DeleteRecord(t.Context(), "first"), add("second")); err != nil {
+		t.Errorf("after a deletion: %v", err)
+	}
+}

@@ -88,10 +88,35 @@ func (s *Store) Records(ctx context.Context, browser string) (_ []bot.Record, er
 		recordsFrom+"WHERE browser = $1 AND browser <> '' ORDER BY visited DESC, slug", browser)
 }
 
+// RecordsOf returns the records that a person showed, and those of the browser that holds their
+// name or seat, the newest first.
+func (s *Store) RecordsOf(ctx context.Context, p match.PersonID) (_ []bot.Record, err error) {
+	defer annotate(&err, "find the records of person %s", p)
+	var bodies []string
+	found, err := list(ctx, s.read, func(scan scanner) (bot.Record, error) {
+		var body string
+		r, err := scanRecord(scan, &body)
+		bodies = append(bodies, body)
+		return r, err
+	}, "SELECT slug, platform, channel, person, browser, name, shared, visited, body FROM record WHERE "+recordsBy+" ORDER BY visited DESC, slug", p)
+	for i := range found {
+		if err == nil {
+			found[i].Text, err = unpacked(bodies[i])
+		}
+	}
+	return found, err
+}
+
 // KeepRecord stores whether a record is shared, and when it was last visited.
 func (s *Store) KeepRecord(ctx context.Context, slug string, shared bool, visited time.Time) (err error) {
 	defer annotate(&err, "keep record %s", slug)
 	return s.exec(ctx, "UPDATE record SET shared = $2, visited = $3 WHERE slug = $1", slug, flag(shared), millis(visited))
+}
+
+// VisitRecord stores when a record was last visited, if it is still shared.
+func (s *Store) VisitRecord(ctx context.Context, slug string, visited time.Time) (err error) {
+	defer annotate(&err, "note a visit of record %s", slug)
+	return s.exec(ctx, "UPDATE record SET visited = $2 WHERE slug = $1 AND shared = 1", slug, millis(visited))
 }
 
 // DeleteRecord deletes a record, if there is one.

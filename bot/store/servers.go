@@ -52,12 +52,13 @@ const (
 			SELECT 1 FROM server_channel c JOIN game_channel g ON g.platform = c.platform AND g.channel = c.channel
 			WHERE c.platform = $1 AND c.server = $2 AND inbox.request LIKE '%:' || g.game || ':%')`
 	recordsIn   = "SELECT slug FROM record WHERE platform = $1 AND channel IN (SELECT channel FROM server_channel WHERE platform = $1 AND server = $2)"
+	linksIn     = "SELECT secret FROM link WHERE platform = $1 AND channel IN (SELECT channel FROM server_channel WHERE platform = $1 AND server = $2)"
 	strangersOf = "SELECT id FROM person WHERE platform = $1 AND " + strangers + " ORDER BY id"
 )
 
 // ForgetServer deletes a server: the games of its channels with their posts and timed
-// actions, the answers to requests made there, its settings, and people who then are in
-// no game and have no settings. If it fails, another call finishes the work.
+// actions, the answers to requests made there, the positions shown there, the browsers that
+// were linked there, its settings, and people who then are in no game and have no settings. If it fails, another call finishes the work.
 func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err error) {
 	defer annotate(&err, "forget server %s", server)
 	for _, of := range []struct {
@@ -68,6 +69,7 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 		{requestsOf, forgetRows, []string{"DELETE FROM inbox WHERE request IN ids"}},
 		{gamesOf, forgetGames, removeGames},
 		{recordsIn, forgetRows, []string{"DELETE FROM record WHERE slug IN ids"}},
+		{linksIn, forgetRows, []string{"DELETE FROM link WHERE secret IN ids"}},
 	} {
 		ids, err := values[string](ctx, s.costly, of.which, platform, server)
 		if err != nil {

@@ -48,14 +48,39 @@ func records(d *fixture) {
 	if got, err := d.Record(d.ctx(), "latin"); err != nil || !got.Shared || !got.Visited.Equal(now.Add(2*time.Hour)) {
 		d.Errorf("shared: %+v, %v", got, err)
 	}
+	d.must(d.VisitRecord(d.ctx(), "latin", now.Add(3*time.Hour)))
+	d.must(d.KeepRecord(d.ctx(), "long", false, now.Add(time.Hour)))
+	d.must(d.VisitRecord(d.ctx(), "long", now.Add(4*time.Hour))) // by somebody who came when it was shared
+	mine("b1", "latin long")
+	if got, err := d.Record(d.ctx(), "long"); err != nil || got.Shared || !got.Visited.Equal(now.Add(time.Hour)) {
+		d.Errorf("visited when it is no longer shared: %+v, %v", got, err)
+	}
 	d.must(d.DeleteRecord(d.ctx(), "long"))
 	d.must(d.DeleteRecord(d.ctx(), "long"))
 	mine("b1", "latin")
+
+	// People can ask which of them are theirs.
+	theirs := func(p match.PersonID, want string) {
+		d.Helper()
+		all, err := d.RecordsOf(d.ctx(), p)
+		d.must(err)
+		var slugs []string
+		for _, r := range all {
+			slugs = append(slugs, r.Slug)
+			if r.Text == "" {
+				d.Errorf("record %s has no text", r.Slug)
+			}
+		}
+		d.same("records of "+string(p), strings.Join(slugs, " "), want)
+	}
+	theirs(shown.Person, "shown")
+	theirs("", "")
 
 	// Forgetting a person forgets what they showed, and what the browser brought that holds their name.
 	ben := outbox.User{Platform: "web", ID: "name:ben", Name: "Ben"}
 	_, err := d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:ben", Looks: "ben", Secret: "b1"}, "")
 	d.must(err)
+	theirs(d.person(ben), "latin")
 	d.must(d.Forget(d.ctx(), bot.Forgetting{Person: d.person(ben), Who: ben}))
 	mine("b1", "")
 	if _, err := d.Record(d.ctx(), "shown"); err != nil {
@@ -64,6 +89,11 @@ func records(d *fixture) {
 	d.must(d.Forget(d.ctx(), bot.Forgetting{Person: shown.Person, Who: outbox.User{Platform: "here", ID: "u1"}}))
 	if _, err := d.Record(d.ctx(), "shown"); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("what a forgotten person showed: %v", err)
+	}
+	d.must(d.AddRecord(d.ctx(), shown, 2)) // by an answer that was under way
+	d.must(d.Erase(d.ctx(), bot.Forgetting{Person: shown.Person, Who: outbox.User{Platform: "here", ID: "u1"}}))
+	if _, err := d.Record(d.ctx(), "shown"); !errors.Is(err, bot.ErrNotFound) {
+		d.Errorf("what they showed meanwhile: %v", err)
 	}
 }
 

@@ -181,11 +181,24 @@ func forgottenServer(d *fixture) {
 		return out
 	}
 	before := kept()
+	readers := map[string]match.PersonID{} // who do nothing but link a browser and show a position
+	for id, where := range map[string]match.Room{"lost": here("lost"), "kept": here("kept"), "far": elsewhere} {
+		p := d.person(outbox.User{Platform: where.Platform, ID: "reader of " + id, Name: id})
+		readers[id] = p
+		d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Where: where, Link: &match.Linking{Person: p, Secret: "link " + id, Name: "Firefox"}}))
+		d.must(d.AddRecord(d.ctx(), bot.Record{Slug: "shown " + id, Where: where, Person: p, Text: "(;SZ[5])", Shared: true, Visited: d.now}, 10))
+	}
 
 	for range 2 { // what is forgotten may be forgotten again
 		d.must(d.ForgetServer(d.ctx(), "chat", "gone"))
 	}
 	d.same("what is of the others", kept(), before)
+	for _, id := range []string{"lost", "kept", "far"} {
+		_, noLink := d.Link(d.ctx(), "link "+id)
+		_, noRecord := d.Record(d.ctx(), "shown "+id)
+		stays := id != "lost"
+		d.same("link, record and reader of "+id, []bool{noLink == nil, noRecord == nil, len(d.people(readers[id])) > 0}, []bool{stays, stays, stays})
+	}
 	d.same("servers", len(d.servers("chat")), 1)
 	ms, err := d.Matches(d.ctx(), bot.Query{Where: match.Room{Platform: "chat"}})
 	d.must(err)

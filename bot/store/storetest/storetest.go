@@ -25,6 +25,7 @@ type Storage interface {
 	Record(ctx context.Context, slug string) (bot.Record, error)
 	Records(ctx context.Context, browser string) ([]bot.Record, error)
 	KeepRecord(ctx context.Context, slug string, shared bool, visited time.Time) error
+	VisitRecord(ctx context.Context, slug string, visited time.Time) error
 	DeleteRecord(ctx context.Context, slug string) error
 }
 
