@@ -64,6 +64,7 @@ type View struct {
 	Turns    []ViewTurn        // those that stand now, in order
 	Rules    string            // name of the ruleset, as people type it
 	Clocks   [2]string         // what Black and White have left, in a game with clocks that is being played; only of the newest moment
+	Asked    match.PersonID    // the player whom the other asks something; empty: nobody
 	Question string            // what one player asks the other; only of the newest moment
 	Offers   []Offer           // what Viewing.By may do; only of the newest moment, if Seq was 0
 	Own      match.Preferences // what Viewing.By has chosen; the Scene has it, too
@@ -192,6 +193,9 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	out := View{Match: m, Changed: changed, Seq: p.Seq(), Lang: l.Tag, Public: m.Listed(settings), Own: own}
 	if paged {
 		out.Path = pathOf(m, out.Seq)
+	}
+	if a := last.Asked; a != nil && !last.Over() {
+		out.Asked = m.Seat(a.By.Opponent())
 	}
 	if v.Watch {
 		return out, nil

@@ -165,6 +165,12 @@ func TestLiveBoardInChromium(t *testing.T) {
 	third := openTab(t, chromium(t), url)
 	third.wait(`document.querySelector('#seat').value === 'onlooker' && document.querySelector('#live .steps') && !document.querySelector('#play')`)
 
+	// Whoever takes another seat has the buttons of that seat, without a turn in between.
+	p.sit("onlooker")
+	p.wait(`!document.querySelector('#play')`)
+	p.sit("black")
+	p.wait(`document.querySelector('#play [data-command=pass]')`)
+
 	// With several games one chooses the board; those that wait for oneself come first.
 	p.say("/new aga 9x9")
 	p.wait(`document.querySelectorAll('#games a').length === 2 && document.querySelector('#games [aria-current]').textContent.startsWith('Game 2')`)

@@ -38,8 +38,9 @@ type action struct {
 }
 
 // player returns the game of a page as watched does, and who plays in it from the browser of a request, which is
-// somebody by a link, or nobody: whose turn it is, if it plays for both, or else who it says it
-// is in its query, if it can be them. Zero: nobody. Free are the seats of the players of a game
+// somebody by a link, or nobody. If it plays for both, that is the player who is asked something, unless
+// its query names another, or else whose turn it is; or else who it says it is in its query, if
+// it can be them. Zero: nobody. Free are the seats of the players of a game
 // that is on in which the browser does not sit, and can.
 func (s *server) player(r *http.Request, linked outbox.User) (now bot.View, who outbox.User, free []outbox.User, err error) {
 	if isRecord(r) {
@@ -64,12 +65,13 @@ func (s *server) player(r *http.Request, linked outbox.User) (now bot.View, who 
 		}
 		return now, who, nil, nil
 	}
-	who, free, err = s.sits(r, m, known, linked)
+	who, free, err = s.sits(r, now, known, linked)
 	return now, who, free, err
 }
 
 // sits is player for a game of the room, whose players are known.
-func (s *server) sits(r *http.Request, m match.Match, known map[match.PersonID]outbox.User, linked outbox.User) (who outbox.User, free []outbox.User, err error) {
+func (s *server) sits(r *http.Request, now bot.View, known map[match.PersonID]outbox.User, linked outbox.User) (who outbox.User, free []outbox.User, err error) {
+	m := now.Match
 	browser, asked := browserOf(r), outbox.User{}
 	if seat := r.URL.Query().Get("seat"); seat != "" {
 		asked, _ = userOf(seat)
@@ -95,6 +97,9 @@ func (s *server) sits(r *http.Request, m match.Match, known map[match.PersonID]o
 		who = asked
 	}
 	if u := known[m.ToMove]; may[u] {
+		who = u
+	}
+	if u := known[now.Asked]; may[u] && (asked == u || asked == outbox.User{}) {
 		who = u
 	}
 	if asked == onlooker {

@@ -68,5 +68,10 @@ func TestSeatsOnTheGamePage(t *testing.T) {
 		shows("cat", "", "or black or white")
 		say("ann", "white", "hello") // which takes the seat
 		shows("ann", "?seat=white", "black b")
+		say("ann", "black", "/undo") // which White is asked for
+		shows("ann", "", "white")
+		shows("ann", "?seat=white", "white")
+		shows("ann", "?seat=black", "black b")
+		shows("ann", "?seat=onlooker", "")
 	})
 }

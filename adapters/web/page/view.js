@@ -24,6 +24,7 @@ export class GameView {
   #fetching = new AbortController();
   #retrying = 0;
   #shown; // the address of what is shown, which the address bar may be ahead of
+  #fetched; // and that from which it came
   #moments = []; // the addresses to which the slider leads
   #closed = new AbortController();
 
@@ -81,9 +82,10 @@ export class GameView {
     this.#fetching.abort();
     const { signal } = this.#fetching = new AbortController();
     this.#pending = { url, history };
+    const from = this.#from(url);
     let page, wait = 0;
     try {
-      const answer = await fetch(this.#from(url), { signal });
+      const answer = await fetch(from, { signal });
       wait = Number(answer.headers.get("Retry-After")) || 0;
       page = new DOMParser().parseFromString(await answer.text(), "text/html");
     } catch {
@@ -105,8 +107,9 @@ export class GameView {
       }
     }
     const at = new URL(url, location.href).href.replace(/#.*/, "");
-    const same = at === this.#shown && main.dataset.newest === this.newest && this.#root.hasChildNodes();
+    const same = at === this.#shown && from === (this.#fetched ?? from) && main.dataset.newest === this.newest && this.#root.hasChildNodes();
     this.#shown = at;
+    this.#fetched = from;
     if (!same) this.#take(page, main); // else what the reader is doing stays
   }
 
