@@ -233,8 +233,8 @@ func (q *question) onPage(a outbox.Post, g *rules.Game, name string) outbox.Post
 	if err == nil {
 		err = q.b.store.AddRecord(q.ctx, Record{Slug: slug, Where: where, Person: q.by, Text: record.String(), Shared: true, Visited: q.b.now().UTC()}, maxShown)
 	}
-	if err != nil { // too many of them, or worse: the answer is good without
-		if !errors.Is(err, ErrTooMany) && !errors.Is(err, ErrFull) {
+	if err != nil { // no room for it, or worse: the answer is good without
+		if !errors.Is(err, ErrFull) {
 			q.b.log.Error("page of a position not stored", "request", q.req.ID, "error", err)
 		}
 		return a

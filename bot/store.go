@@ -108,8 +108,9 @@ type Store interface {
 	// Unlink makes a browser nobody again. There need not be a link.
 	Unlink(ctx context.Context, secret string) error
 	// AddRecord stores a record, or that it was visited if there is one with its slug. It
-	// returns ErrTooMany if there are most of its browser, or of its room, already, and ErrFull
-	// if there is no room for more.
+	// returns ErrTooMany if there are most of its browser already, and ErrFull if there is no
+	// room for more. In a room with most of them the one that was longest not visited is
+	// deleted instead.
 	AddRecord(ctx context.Context, r Record, most int) error
 	// RecordsOf returns the records that a person showed, and those of the browser that holds
 	// their name or seat, the newest first.

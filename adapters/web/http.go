@@ -547,6 +547,9 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	answered := s.line(got)
 	if req.Forgets() {
 		s.forget()
+		if err := s.forgetRecords(ctx, sub.browser); err != nil {
+			return answer{}, err
+		}
 	}
 	if picture, _ := got.Picture(); picture != nil {
 		s.answers.Add(answered.Key, extras{newDrawing(picture), got.File, got.Private, sub.browser})

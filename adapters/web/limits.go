@@ -47,6 +47,7 @@ type limits struct {
 	names    quota         // that nobody held before
 	games    quota         // that are opened
 	records  quota         // that are brought
+	kept     *intake.Limit // bytes of these, of an address: a browser can be made up anew
 	costly   quota         // in the units of costly
 	guesses  *intake.Limit // of the owner token, by address
 }
@@ -69,6 +70,7 @@ func newLimits(person, channel int) limits {
 		names:    quota{intake.New(10, 1./6), intake.New(40, 1)},
 		games:    quota{intake.New(20, 2), intake.New(60, 6)},
 		records:  quota{intake.New(20, 2), intake.New(60, 6)},
+		kept:     intake.New(32<<20, (32<<20)/(24*60.)),
 		costly:   quota{intake.New(20, 20), intake.New(80, 80)},
 		guesses:  intake.New(10, 6),
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -413,6 +414,20 @@ func TestNameOfSeveralBrowsers(t *testing.T) {
 		if strings.Contains(e.message.Text, "is now you") {
 			t.Errorf("the browser that was signed out reads %q", e.message.Text)
 			break
+		}
+	}
+
+	// Forgetting her in one of her browsers forgets what this one brought, too.
+	resp, _ = w.sends(linking{Secret: secretIn.FindStringSubmatch(submit("name:Ada", "/link", first).Text)[1]})
+	for _, browser := range []string{"first", "other", "third"} {
+		if err := w.st.AddRecord(t.Context(), bot.Record{Slug: browser, Browser: hashed(browser), Text: ".X.", Visited: time.Now()}, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	submit("name:Ada", "/privacy delete yes", other+"; "+linkedCookie+"="+resp.Cookies()[0].Value)
+	for browser, want := range map[string]bool{"first": false, "other": false, "third": true} {
+		if _, err := w.st.Record(t.Context(), browser); (err == nil) != want {
+			t.Errorf("the record of browser %s: %v", browser, err)
 		}
 	}
 }

@@ -204,6 +204,10 @@ func (s *server) bringRecord(w http.ResponseWriter, r *http.Request) {
 		slowDown(w, lang, wait, others)
 		return
 	}
+	if wait := s.limits.kept.Spend(c.address, float64(len(text)), s.cfg.Now()); wait > 0 {
+		slowDown(w, lang, wait, true)
+		return
+	}
 	if name != "" {
 		name = bot.CleanName(name) // which is short, whatever was sent
 	}
@@ -233,6 +237,16 @@ func (s *server) bringRecord(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.Redirect(w, r, "/p/"+record.Slug, http.StatusSeeOther)
 	}
+}
+
+// forgetRecords deletes what a browser brought: that of somebody who is forgotten may not be
+// the one that holds their name, whose records the bot deletes.
+func (s *server) forgetRecords(ctx context.Context, browser string) error {
+	records, err := s.cfg.Log.Records(ctx, browser)
+	for _, r := range records {
+		err = errors.Join(err, s.cfg.Log.DeleteRecord(ctx, r.Slug))
+	}
+	return err
 }
 
 // readForm reads the form of a record: the name of its file, and its text. Of a form that is

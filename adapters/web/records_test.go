@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"fmt"
 	"html"
 	"image/gif"
 	"mime/multipart"
@@ -12,9 +13,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/store"
@@ -31,10 +34,13 @@ type shelf struct {
 }
 
 // newShelf opens a room with the whole bot.
-func newShelf(t *testing.T) shelf {
+func newShelf(t *testing.T, prepare ...func(*Room)) shelf {
 	st := openStore(t, newFile(t))
 	r := newRoom(st)
 	r.cfg.OwnerToken = secret.New(token)
+	for _, f := range prepare {
+		f(r)
+	}
 	return shelf{t, st, open(t, r, bot.New(st, bot.Config{})), "ada"}
 }
 
@@ -178,6 +184,27 @@ func TestRecordsBelongToABrowser(t *testing.T) {
 		t.Errorf("one too many: %d %s", status, plain(body))
 	}
 	ben.must(".X.")
+}
+
+// However many browsers somebody makes up, in a day they cannot fill what is there for the
+// records of all.
+func TestRecordsOfAnAddressAreLimited(t *testing.T) {
+	s := newShelf(t, func(r *Room) { r.limits.kept = intake.New(1000, 1) })
+	record := "(;SZ[5]C[" + strings.Repeat("x", 400) + "])"
+	for i, want := range []int{200, 200, 429} {
+		if status, _, body := s.as(fmt.Sprint("browser ", i)).bring("", record); status != want {
+			t.Errorf("record %d: %d %.200s", i+1, status, body)
+		}
+	}
+	kept, now := 0, time.Unix(0, 0)
+	for l := newLimits(0, 0).kept; now.Before(time.Unix(0, 0).Add(24 * time.Hour)); now = now.Add(time.Minute) {
+		for l.Spend("1.2.3.4", match.MaxDiagram, now) == 0 {
+			kept += match.MaxDiagram
+		}
+	}
+	if kept > 128<<20 || kept < 16<<20 {
+		t.Errorf("an address brings %d MB in a day", kept>>20)
+	}
 }
 
 // A file may have any name, but no more of it is kept than is shown.

@@ -16,8 +16,9 @@ import (
 // maxRecords is how many bytes all records together may take, as they are stored.
 const maxRecords = 512 << 20
 
-// AddRecord stores a record, or that it was visited if there is one with its slug. It returns ErrTooMany if there are most of its browser, or of
-// its room, already, and ErrFull if there is no room for more.
+// AddRecord stores a record, or that it was visited if there is one with its slug. It returns
+// ErrTooMany if there are most of its browser already, and ErrFull if there is no room for more.
+// In a room with most of them the one that was longest not visited is deleted instead.
 func (s *Store) AddRecord(ctx context.Context, r bot.Record, most int) (err error) {
 	defer annotate(&err, "store record %s", r.Slug)
 	body, err := packed(r.Text)
@@ -31,6 +32,13 @@ func (s *Store) AddRecord(ctx context.Context, r bot.Record, most int) (err erro
 		}
 		if known, err := done.RowsAffected(); known > 0 || err != nil {
 			return err
+		}
+		if r.Browser == "" {
+			_, err = tx.ExecContext(ctx, `DELETE FROM record WHERE slug IN (SELECT slug FROM record WHERE browser = '' AND platform = $1 AND channel = $2
+				ORDER BY visited DESC, slug LIMIT -1 OFFSET $3)`, r.Where.Platform, r.Where.Channel, most-1)
+			if err != nil {
+				return err
+			}
 		}
 		var n int
 		err = tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM record WHERE browser = $1 AND platform = $2 AND channel = $3",

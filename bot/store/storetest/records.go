@@ -76,6 +76,15 @@ func records(d *fixture) {
 	theirs(shown.Person, "shown")
 	theirs("", "")
 
+	// In a room what was longest not visited makes way for what is new.
+	newer := shown
+	newer.Slug, newer.Visited = "newer", shown.Visited.Add(2*time.Hour)
+	d.must(d.AddRecord(d.ctx(), newer, 1))
+	theirs(shown.Person, "newer")
+	d.must(d.AddRecord(d.ctx(), shown, 2))
+	theirs(shown.Person, "newer shown")
+	d.must(d.DeleteRecord(d.ctx(), "newer"))
+
 	// Forgetting a person forgets what they showed, and what the browser brought that holds their name.
 	ben := outbox.User{Platform: "web", ID: "name:ben", Name: "Ben"}
 	_, err := d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:ben", Looks: "ben", Secret: "b1"}, "")
