@@ -23,6 +23,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/klauspost/compress/gzhttp"
+
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -166,11 +168,7 @@ func roomURL(a netip.AddrPort) string {
 
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
-	index := served("index.html", preloading(page, "index.html"))
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		introduce(w, r)
-		index(w, r)
-	})
+	mux.HandleFunc("GET /{$}", s.roomPage)
 	for _, name := range assets {
 		mux.HandleFunc("GET "+name, asset(name[1:]))
 	}
@@ -208,8 +206,28 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("POST /link/out", s.signOut)
 	mux.HandleFunc("GET /owner", s.ownerForm)
 	mux.HandleFunc("POST /owner", s.ownerSubmit)
-	return s.guard(http.NewCrossOriginProtection().Handler(mux))
+	return s.guard(http.NewCrossOriginProtection().Handler(compressed(mux)))
 }
+
+// compressed zips pages, scripts and styles for clients that take that. Streams, pictures
+// and answers to submissions stay as they are.
+func compressed(next http.Handler) http.Handler {
+	wrap, err := gzhttp.NewWrapper(gzhttp.ContentTypes([]string{"text/html", "text/css", "text/javascript", "image/svg+xml"}))
+	if err != nil {
+		panic(err)
+	}
+	small := wrap(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && !streams(r.URL.Path) {
+			small.ServeHTTP(w, r)
+		} else {
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// streams reports whether what is at a path does not end.
+func streams(path string) bool { return path == "/events" || strings.HasSuffix(path, "/follow") }
 
 // policy is the Content-Security-Policy of every page.
 const policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
@@ -230,21 +248,40 @@ func findAssets(files embed.FS) (paths []string) {
 	return paths
 }
 
-// preloading returns a page with links to the modules of the room, so that a browser fetches
-// them all at once and not each when it has read the one that imports it.
+// preloading returns a page with links to all modules that its script imports, so that a
+// browser fetches them at once, and not each when it has read the one that imports it.
 func preloading(files embed.FS, name string) []byte {
 	data, err := files.ReadFile("page/" + name)
 	if err != nil {
 		panic(err)
 	}
-	const script = `<script type="module"`
+	const script = `<script type="module" src="`
+	before, after, _ := strings.Cut(string(data), script)
+	entry, _, _ := strings.Cut(after, `"`)
 	var links strings.Builder
-	for _, path := range assets {
-		if strings.HasPrefix(path, "/room/") && strings.HasSuffix(path, ".js") {
-			links.WriteString(`<link rel="modulepreload" href="` + path + "\">\n")
+	for _, module := range modulesOf(files, entry)[1:] {
+		links.WriteString(`<link rel="modulepreload" href="` + module + "\">\n")
+	}
+	return []byte(before + links.String() + script + after)
+}
+
+var imported = regexp.MustCompile(`(?m)^import .*["'](\.[^"']+)["']`)
+
+// modulesOf returns the path of a module, and those of all that it imports.
+func modulesOf(files embed.FS, entry string) []string {
+	all := []string{entry}
+	for i := 0; i < len(all); i++ {
+		data, err := files.ReadFile("page" + all[i])
+		if err != nil {
+			panic(err)
+		}
+		for _, m := range imported.FindAllStringSubmatch(string(data), -1) {
+			if other := path.Join(path.Dir(all[i]), m[1]); !slices.Contains(all, other) {
+				all = append(all, other)
+			}
 		}
 	}
-	return []byte(strings.Replace(string(data), script, links.String()+script, 1))
+	return all
 }
 
 // openPaths are what a browser asks for before the page can set its cookie, see direct.

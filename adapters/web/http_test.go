@@ -84,7 +84,7 @@ func TestPage(t *testing.T) {
 		t.Fatalf("%s %s", resp.Status, body)
 	}
 	for header, want := range map[string]string{
-		"Content-Type": "text/html; charset=utf-8", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		"Content-Type": "text/html; charset=utf-8", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
 		"X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
 	} {
 		if got := resp.Header.Get(header); got != want {
@@ -92,7 +92,7 @@ func TestPage(t *testing.T) {
 		}
 	}
 	csp := resp.Header.Get("Content-Security-Policy")
-	if !strings.HasPrefix(csp, "default-src 'self';") || strings.Contains(csp, "unsafe") {
+	if !strings.HasPrefix(csp, "default-src 'self';") || strings.Contains(csp, "unsafe") || !strings.Contains(csp, "form-action 'self'") { // its board has forms
 		t.Errorf("CSP: %s", csp)
 	}
 	for _, forbidden := range []string{"<script>", " style=", " onclick=", "http:", "https:"} {
@@ -109,6 +109,63 @@ func TestPage(t *testing.T) {
 	}
 	if resp, _ := do(t, "GET", url+"/nothing", ""); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("/nothing: %s", resp.Status)
+	}
+}
+
+// Pages, scripts and styles are compressed unless they are tiny; streams, pictures and answers
+// are not.
+func TestCompressed(t *testing.T) {
+	st := openStore(t, newFile(t))
+	r := newRoom(st)
+	b := withPages(st)
+	url, _ := inMemory(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+	post(t, url, submission{ID: id(1), Seat: "black", Text: "/new aga 5x5 opponent:me"})
+	game := pathOf(t, st)
+	for path, want := range map[string]string{"/": "gzip", "/view.js": "gzip", "/room.js": "", "/link": "gzip", "/game.css": "gzip", game: "gzip", game + "/3/board.png": ""} {
+		resp, body := do(t, "GET", url+path, "", "Accept-Encoding", "gzip")
+		if got := resp.Header.Get("Content-Encoding"); got != want || resp.StatusCode != 200 {
+			t.Errorf("%s: %s, %q, %d bytes", path, resp.Status, got, len(body))
+		}
+	}
+	if resp, _ := do(t, "POST", url+"/ask", typed(2, "black", "/help"), "Accept-Encoding", "gzip", "Content-Type", "application/json"); resp.Header.Get("Content-Encoding") != "" {
+		t.Errorf("an answer is compressed")
+	}
+}
+
+// The room comes with the board of its newest unfinished game, if that has a page; and not for
+// somebody who may have come through a proxy to a room without an owner.
+func TestRoomComesWithBoard(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lines []string
+		owner bool
+		head  []string
+		want  string // part of the address of the board; empty: none
+	}{
+		{"no game", nil, false, nil, ""},
+		{"a game", []string{"/new aga 5x5 opponent:me", "C3"}, false, nil, `<circle`},
+		{"the game is over", []string{"/new aga 5x5 opponent:me", "C3", "/resign confirm:yes"}, false, nil, ""},
+		{"no pages", []string{"/settings pages:off", "/new aga 5x5 opponent:me"}, true, nil, ""},
+		{"perhaps through a proxy", []string{"/new aga 5x5 opponent:me"}, false, []string{"Origin", ""}, ""},
+		{"through a proxy, with an owner", []string{"/new aga 5x5 opponent:me"}, true, []string{"Origin", ""}, "<svg"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			st := openStore(t, newFile(t))
+			r := newRoom(st)
+			if c.owner {
+				r.cfg.OwnerToken = ownerToken
+			}
+			b := withPages(st)
+			url, _ := inMemory(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+			for i, line := range c.lines {
+				post(t, url, submission{ID: id(i + 1), Seat: "black", Text: line}, ownerCookies()...)
+			}
+			_, body := do(t, "GET", url+"/", "", c.head...)
+			has := strings.Contains(body, `<div id="live" lang="en"`) && strings.Contains(body, `<body class="live `) && strings.Contains(body, `data-game="/g/`)
+			if has != (c.want != "") || !strings.Contains(body, c.want) || !strings.Contains(body, `id="message"`) {
+				t.Errorf("the board comes with it: %v; %s", has, body)
+			}
+		})
 	}
 }
 

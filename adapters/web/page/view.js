@@ -72,6 +72,12 @@ export class GameView {
     return this.show(this.#pending?.url ?? this.#shown, this.#pending?.history);
   }
 
+  /** Shows what is shown as it is for the reader by now, who may be somebody else. */
+  refresh() {
+    delete this.#root.dataset.newest;
+    return this.update();
+  }
+
   /**
    * Shows the page at an address instead of this one, if need be after some tries.
    * @param {string} url

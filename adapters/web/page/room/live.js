@@ -31,7 +31,9 @@ export function begin() {
   const [, seat, page] = /^#(black|white)?(\/g\/[^/]+)?$/.exec(location.hash) ?? [];
   if (location.hash) history.replaceState(null, '', location.pathname);
   if (seat) sit(seat);
-  if (!open) show(page ?? games.first(myName())?.page ?? '');
+  const first = page ?? games.first(myName())?.page;
+  if (first && first !== open) show(first);
+  else view?.refresh(); // what came with the page is for nobody in this seat
   list();
 }
 
@@ -39,6 +41,13 @@ export function begin() {
 export function clear() {
   games.clear();
   list();
+}
+
+// The page may have come with a board.
+if ($('live').dataset.game) {
+  open = $('live').dataset.game;
+  view = new GameView($('live'), open, { from: seated });
+  lay();
 }
 
 /** Shows the game with a page; an empty path: none. */
@@ -58,7 +67,9 @@ function show(page) {
 }
 
 /** The address of a page for somebody in the seat of the reader. */
-const seated = (url) => (new URL(url, location.href).pathname === open ? open + '?' + new URLSearchParams({ seat: mySeat() }) : url);
+function seated(url) {
+  return new URL(url, location.href).pathname === open ? open + '?' + new URLSearchParams({ seat: mySeat() }) : url;
+}
 
 $('live').addEventListener('taken', () => {
   const there = !!$('live').querySelector('.steps'); // else the game has no page any more
@@ -74,7 +85,7 @@ $('live').addEventListener('taken', () => {
 /** Lays the page out, with the board or without. */
 function lay() {
   const live = !!view;
-  if (document.body.classList.contains('live') === live) return;
+  if ($('switch').hidden === !live) return;
   document.body.classList.toggle('live', live);
   $('game').hidden = $('switch').hidden = !live;
   $('log').ariaLive = live ? 'off' : 'polite'; // the page says itself what is new, in few words
@@ -113,7 +124,7 @@ $('live').addEventListener('click', (event) => {
 });
 
 document.addEventListener('seated', () => {
-  if (view) view.show(open);
+  view?.refresh();
   list();
 });
 

@@ -22,10 +22,10 @@ const boundsOf = (m) => m.high ? chart(m.high) : narrow.matches ? portrait : boa
 /** Makes the figure of a message. */
 export function picture(m) {
   // The words alone, and not the board in letters: every new message is read out.
-  const img = make('img', { alt: m.high ? m.alt : m.alt.split('\n')[0], decoding: 'async' });
-  img.sizes = m.high ? '(max-width: 30rem) 92vw, 27rem' : '(max-width: 50rem) 92vw, 45rem';
+  const img = make('img', { alt: m.high ? m.alt : m.alt.split('\n')[0], decoding: 'async', loading: 'lazy', fetchPriority: 'low' });
   const load = () => {
     const bounds = boundsOf(m);
+    img.sizes = m.high ? '(max-width: 30rem) 92vw, 27rem' : small() ? '6.5rem' : '(max-width: 50rem) 92vw, 45rem';
     Object.assign(img, bounds.medium);
     img.srcset = Object.keys(bounds).map((size) => source(m, size) + ' ' + bounds[size].width + 'w').join(', ');
     img.src = source(m, 'medium');
