@@ -165,6 +165,11 @@ func TestLiveBoardInChromium(t *testing.T) {
 	third := openTab(t, chromium(t), url)
 	third.wait(`document.querySelector('#seat').value === 'onlooker' && document.querySelector('#live .steps') && !document.querySelector('#play')`)
 
+	// Below the talk are only the buttons that the board has not.
+	for _, p := range []*tab{p, third} {
+		p.wait(`[...document.querySelectorAll('#log .controls button')].filter((b) => b.checkVisibility()).map((b) => b.textContent).join() === 'Score,More…'`)
+	}
+
 	// Whoever takes another seat has the buttons of that seat, without a turn in between.
 	p.sit("onlooker")
 	p.wait(`!document.querySelector('#play')`)

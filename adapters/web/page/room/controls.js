@@ -8,6 +8,19 @@ import { put } from './box.js';
 import { suggest } from './suggest.js';
 import { send } from './send.js';
 
+/**
+ * Hides the buttons below what everybody sees that do not help the reader.
+ * @param {(game: string, command: string, beside: string[]) => boolean} helps beside: the
+ *   commands of all buttons of the message
+ */
+export function sift(helps) {
+  for (const e of document.querySelectorAll('#log .controls:not([data-private] *)')) {
+    const buttons = [...e.children].filter((b) => b.does);
+    const beside = buttons.map((b) => b.does);
+    for (const b of buttons) b.hidden = !helps(e.game, b.does, beside);
+  }
+}
+
 /** Makes the buttons of a message. */
 export function controls(m) {
   const e = make('div', { className: 'controls', game: m.game, kind: m.kind });
@@ -18,7 +31,7 @@ export function controls(m) {
     refocus();
   };
   for (const c of m.controls) {
-    const b = say(make('button', { type: 'button' }), c.label); // which is in the language of the room
+    const b = say(make('button', { type: 'button', does: c.command }), c.label); // which is in the language of the room
     b.onclick = () => {
       if (!c.pick) press(c);
       else if (c.pick === 'type') begin(c);

@@ -2,6 +2,9 @@
 
 /** @typedef {{page: string, number: string, next: string, players: string[], due: string[], over: boolean, n: number}} Game */
 
+// The commands for which the live board has buttons and points.
+const turns = ['place', 'pass', 'button', 'delay', 'accept', 'decline', 'draw', 'undo', 'dispute', 'dead', 'resume'];
+
 export class Games {
   #games = new Map(); // by id
   #n = 0;
@@ -30,6 +33,19 @@ export class Games {
   /** The game with a page, or undefined. */
   at(page) {
     return [...this.#games.values()].find((g) => g.page === page);
+  }
+
+  /**
+   * Whether a button with a command helps somebody who reads a message about a game beside the
+   * live board, which has all turns and answers for those who may make them.
+   * @param {string[]} beside the commands of all buttons of the message
+   */
+  helps(id, command, beside, who) {
+    const game = this.#games.get(id);
+    if (!game) return true;
+    if (command === 'rematch') return game.players.includes(who);
+    if (command === 'decline' && !beside.includes('accept')) return true; // of a question that the board does not answer
+    return game.over || !turns.includes(command);
   }
 
   /** Whether a message is about the game with a page, as far as can be told. */

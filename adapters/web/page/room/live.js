@@ -6,6 +6,7 @@ import { $, make } from './dom.js';
 import { say, t } from './words.js';
 import { isMine, mySeat, myName, sit } from './seats.js';
 import { Games } from './games.js';
+import { sift } from './controls.js';
 import { hear } from '../hear.js';
 import '../bell.js';
 
@@ -105,6 +106,7 @@ function list() {
     if (g.page === open) a.setAttribute('aria-current', 'true');
     return make('li', {}, a);
   }));
+  sift((...button) => !view || games.helps(...button, myName()));
 }
 
 $('games').addEventListener('click', (event) => {

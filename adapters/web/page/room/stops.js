@@ -3,8 +3,8 @@
 
 const stops = 'a[href], button, summary';
 
-/** Returns what can be pressed in an element, but for forms, which have stops of their own. */
-const all = (within) => [...within.querySelectorAll(stops)].filter((e) => !e.closest('form'));
+/** Returns what can be pressed in an element, but for what is hidden, and forms, which have stops of their own. */
+const all = (within) => [...within.querySelectorAll(stops)].filter((e) => !e.hidden && !e.closest('form'));
 
 /** Leaves an element one stop: where its reader is, or else the first button below its newest message that has any. */
 export function keepOneStop(log) {
@@ -17,7 +17,7 @@ export function keepOneStop(log) {
     }
     for (const e of found) e.tabIndex = e === current ? 0 : -1;
   };
-  new MutationObserver(keep).observe(log, { childList: true, subtree: true });
+  new MutationObserver(keep).observe(log, { childList: true, subtree: true, attributeFilter: ['hidden'] });
   log.addEventListener('focusin', (event) => {
     const e = event.target.closest(stops);
     if (e && !e.closest('form')) {

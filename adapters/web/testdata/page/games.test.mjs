@@ -55,3 +55,16 @@ test('a board looks again when its game is spoken of, or the bot says something 
   const concerns = (m) => games.concerns(m, '/g/slug1');
   assert.deepEqual([{ game: 'g1' }, { game: 'g2' }, { game: 'g9' }, {}, { from: 'Ada' }].map(concerns), [true, false, false, true, false]);
 });
+
+test('the talk keeps the buttons that the live board has not, for those who may press them', () => {
+  const games = known();
+  const buttons = (game, who, ...all) => all.filter((command) => games.helps(game, command, all, who)).join(' ');
+  assert.equal(buttons('g1', 'ada', 'place', 'pass', 'undo', 'score', 'more'), 'score more');
+  assert.equal(buttons('g1', 'zoe', 'accept', 'decline'), '');
+  assert.equal(buttons('g1', 'ada', 'delete', 'decline'), 'delete decline');
+  assert.equal(buttons('g9', 'ada', 'place', 'pass'), 'place pass'); // a game without a page
+  games.learn(board(1, ['ada', 'ben'], [], over));
+  assert.equal(buttons('g1', 'ada', 'rematch', 'sgf'), 'rematch sgf');
+  assert.equal(buttons('g1', 'zoe', 'rematch', 'sgf'), 'sgf');
+  assert.equal(buttons('g1', 'ben', 'accept', 'decline'), 'accept decline'); // of a rematch
+});
