@@ -288,9 +288,13 @@ func modulesOf(files embed.FS, entry string) []string {
 // All of them are the same for everybody.
 var openPaths = append([]string{"/", "/board.css", "/owner", "/records", "/link"}, assets...)
 
-// needsNoCookie reports whether anybody may read a path. The pages of games and rulesets set
-// no cookie.
-func needsNoCookie(path string) bool {
+// needsNoCookie reports whether a request only reads what anybody may read. The pages of games
+// and rulesets set no cookie.
+func needsNoCookie(r *http.Request) bool {
+	path := r.URL.Path
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
 	return slices.Contains(openPaths, path) || strings.HasPrefix(path, "/g/") || strings.HasPrefix(path, "/p/") || strings.HasPrefix(path, "/r/")
 }
 
@@ -318,7 +322,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 				"To let others in, its owner sets owner_token; docs/room.md says how.", http.StatusForbidden)
 			return
 		}
-		if s.cfg.OwnerToken.IsZero() && !direct(r) && !needsNoCookie(r.URL.Path) {
+		if s.cfg.OwnerToken.IsZero() && !direct(r) && !needsNoCookie(r) {
 			s.log.Info("request refused: it does not show that it came without a proxy, and owner_token is not set", "path", r.URL.Path)
 			http.Error(w, "This room is open to its own machine alone, and you may have come through a proxy. "+
 				"To let others in, its owner sets owner_token. A program names the room in the header Origin. docs/room.md explains both.", http.StatusForbidden)

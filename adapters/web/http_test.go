@@ -571,6 +571,11 @@ func TestProxy(t *testing.T) {
 		if resp, body := ask(t, alone, typed(len(headers), "black", "hello"), headers...); (resp.StatusCode == http.StatusOK) != c.ok || !c.ok && resp.StatusCode != http.StatusForbidden {
 			t.Errorf("a post with %v: %s %s", c.headers, resp.Status, body)
 		}
+		for _, path := range []string{"/records", "/p/abc", "/g/abc/look", "/link"} { // of pages that anybody may read
+			if resp, _ := do(t, "POST", alone+path, "", headers...); (resp.StatusCode == http.StatusForbidden) == c.ok {
+				t.Errorf("a post to %s with %v: %s", path, c.headers, resp.Status)
+			}
+		}
 	}
 	// nginx without settings of its own: HTTP/1.0, and the Host of the room.
 	for url, want := range map[string]string{alone: "403", owned: "200"} {
