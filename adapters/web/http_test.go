@@ -22,6 +22,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -166,6 +167,23 @@ func TestRoomComesWithBoard(t *testing.T) {
 				t.Errorf("the board comes with it: %v; %s", has, body)
 			}
 		})
+	}
+}
+
+// The page of the room never keeps anybody out, but who asks for it too often gets it without
+// the board, which takes work.
+func TestRoomComesWithoutBoardInAFlood(t *testing.T) {
+	st := openStore(t, newFile(t))
+	r := newRoom(st)
+	b := withPages(st)
+	url, _ := inMemory(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+	post(t, url, submission{ID: id(1), Seat: "black", Text: "/new aga 5x5 opponent:me"})
+	r.limits.reads = quota{intake.New(2, 1), intake.New(100, 1)}
+	for i, want := range []bool{true, true, false} {
+		resp, body := do(t, "GET", url+"/", "")
+		if has := strings.Contains(body, `data-game="/g/`); has != want || resp.StatusCode != http.StatusOK {
+			t.Errorf("request %d: %s, with a board: %v", i+1, resp.Status, has)
+		}
 	}
 }
 

@@ -22,7 +22,8 @@ func (s *server) roomPage(w http.ResponseWriter, r *http.Request) {
 	whole := roomIndex
 	var game []byte
 	err := bot.ErrNotFound
-	if direct(r) || !s.cfg.OwnerToken.IsZero() { // else who asks may have come through a proxy
+	wait, _ := s.limits.reads.spend(clientOf(r), 1, s.cfg.Now())
+	if wait == 0 && (direct(r) || !s.cfg.OwnerToken.IsZero()) { // else who asks may have come through a proxy
 		err = s.inTurn(r.Context(), func() (err error) {
 			game, err = s.newestGame(r)
 			return err
