@@ -11,7 +11,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
-	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // Other sites may show the board of a game in a frame. The document in the frame needs nothing
@@ -86,7 +85,7 @@ func (s *server) embedView(r *http.Request, v bot.View) embedView {
 	}
 	return embedView{
 		head: head{Lang: v.Lang, Title: v.Title}, Style: embedStyle,
-		Players: []player{playerOf(scene, rules.Black), playerOf(scene, rules.White)}, Board: template.HTML(board.String()),
+		Players: playersOf(v, scene), Board: template.HTML(board.String()),
 		Score: scene.Headline, Kind: scene.Caption, Told: scene.Told, Next: scene.Next,
 		URL: strings.TrimSuffix(r.URL.Path, "/embed") + query,
 	}

@@ -479,7 +479,7 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 		Moment: r.PathValue("seq") != "", Compared: counted(v),
 		Game: now, Now: now + query, Here: v.Path + momentQuery(r, v), Action: r.URL.Path,
 		Book:    link{"/r/" + url.PathEscape(v.Rules), t(wordRules, v.Scene.Ruleset)},
-		Players: []player{playerOf(v.Scene, rules.Black), playerOf(v.Scene, rules.White)},
+		Players: playersOf(v, v.Scene),
 		Choices: s.choices(r.Context(), v), Embed: s.embedCode(r, v, momentQuery(r, v)),
 		Theme: "board-auto", Return: r.URL.RequestURI(), LookAt: now + "/look",
 	}
@@ -583,13 +583,28 @@ func (page *gameView) steps(v bot.View, at func(seq int) string, t func(string, 
 	}
 }
 
-// playerOf returns a player as the page shows them.
-func playerOf(s render.Scene, c rules.Color) player {
+// playersOf returns the players of a scene of a view.
+func playersOf(v bot.View, s render.Scene) []player {
+	seats := v.Match.Where.Platform == platform
+	return []player{playerOf(s, rules.Black, seats), playerOf(s, rules.White, seats)}
+}
+
+// playerOf returns a player as the page shows them. Seats of the local room have names that
+// nobody has chosen, so they are in the language of the page.
+func playerOf(s render.Scene, c rules.Color, seats bool) player {
 	p, out := s.Black, player{Color: "black", Name: s.Words.Black}
 	if c == rules.White {
 		p, out = s.White, player{Color: "white", Name: s.Words.White}
 	}
-	if name := bot.CleanName(p.Name); p.Name != "" && name != out.Name {
+	name := bot.CleanName(p.Name)
+	switch {
+	case !seats:
+	case name == black.Name:
+		name = s.Words.Black
+	case name == white.Name:
+		name = s.Words.White
+	}
+	if p.Name != "" && name != out.Name {
 		out.Name, out.Plays = name, out.Name
 	}
 	out.Due, out.Prisoners = p.Due, s.Words.Things[rules.Prisoner]+": "+strconv.Itoa(p.Bowl.Prisoners)

@@ -650,11 +650,22 @@ func zipped(t *testing.T, text string) int {
 	return out.Len()
 }
 
+// The names of the room's seats are in the language of the page, and those of people are not.
+func TestSeatNamesOnPage(t *testing.T) {
+	german, _ := text.FindLanguage("de")
+	for _, c := range []struct{ name, called, plays string }{{"Black", "Schwarz", ""}, {"White", "Weiß", "Schwarz"}, {"Blackadder", "Blackadder", "Schwarz"}, {"", "Schwarz", ""}} {
+		p := playerOf(render.Scene{Words: german.PictureWords(), Black: render.Player{Name: c.name}}, rules.Black, true)
+		if !strings.Contains(p.Name, c.called) || p.Plays != c.plays {
+			t.Errorf("%q is called %q, and plays %q", c.name, p.Name, p.Plays)
+		}
+	}
+}
+
 // Beside a player's name stand their prisoners, and not their pass stones, which lie in the
 // same bowl.
 func TestPrisonersOnPage(t *testing.T) {
 	s := render.Scene{Words: &render.English, Black: render.Player{Bowl: render.Bowl{Stones: 3, Prisoners: 1}}, White: render.Player{Bowl: render.Bowl{Stones: 2}}}
-	if b, w := playerOf(s, rules.Black).Prisoners, playerOf(s, rules.White).Prisoners; b != "Prisoners: 1" || w != "Prisoners: 0" {
+	if b, w := playerOf(s, rules.Black, true).Prisoners, playerOf(s, rules.White, true).Prisoners; b != "Prisoners: 1" || w != "Prisoners: 0" {
 		t.Errorf("Black has %q, White %q", b, w)
 	}
 }
