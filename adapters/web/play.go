@@ -169,6 +169,9 @@ func (s *server) play(r *http.Request, v bot.View, who outbox.User) *playing {
 		}
 	}
 	p.Dead = deadPoints(v.Scene)
+	if p.Marks && v.Scene.Headline != "" { // the margin moves with the marks, also where the ledger has no room
+		p.Next += " · " + v.Scene.Headline
+	}
 	return p
 }
 

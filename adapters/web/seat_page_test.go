@@ -75,3 +75,18 @@ func TestSeatsOnTheGamePage(t *testing.T) {
 		shows("ann", "?seat=onlooker", "")
 	})
 }
+
+// While stones are marked as dead, the margin stands above the buttons of who marks them.
+func TestMarginAboveTheButtons(t *testing.T) {
+	st := openStore(t, newFile(t))
+	r := newRoom(st)
+	b := withPages(st)
+	url, _ := inMemory(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+	for i, text := range []string{"/new aga 5x5 opponent:me komi:0", "/place C3", "/pass", "/pass"} {
+		post(t, url, submission{ID: id(i + 1), Seat: "black", Text: text}, browserFor("black"))
+	}
+	_, body := do(t, "GET", url+pathOf(t, st), "", "Cookie", browserFor("black").String())
+	if !strings.Contains(body, "Play has stopped · Black &#43;25</p>") {
+		t.Errorf("the margin is not above the buttons:\n%s", body)
+	}
+}
