@@ -38,7 +38,7 @@ type Link struct {
 // Usable reports whether an address can still be used.
 func (l Link) Usable(now time.Time) bool { return l.Name == "" && now.Sub(l.At) < linkFor }
 
-// HashSecret returns the hash of a secret, as a [Link] has it.
+// HashSecret returns the hash of a secret, as a [Link] and a [Holder] have it.
 func HashSecret(secret string) string {
 	hash := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(hash[:])

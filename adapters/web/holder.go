@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"math"
 	"net/http"
@@ -37,12 +35,7 @@ func browserOf(r *http.Request) string {
 	if err != nil || cookie.Value == "" {
 		return ""
 	}
-	return hashed(cookie.Value)
-}
-
-func hashed(secret string) string {
-	hash := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(hash[:])
+	return bot.HashSecret(cookie.Value)
 }
 
 // introduce gives a browser a secret, or lets it keep the one that it has for
@@ -56,7 +49,7 @@ func introduce(w http.ResponseWriter, r *http.Request) string {
 	// get another.
 	http.SetCookie(w, &http.Cookie{Name: browserCookie, Value: secret, Path: "/", HttpOnly: true, Secure: secure(r),
 		SameSite: http.SameSiteLaxMode, MaxAge: int(cookieYears / time.Second)})
-	return hashed(secret)
+	return bot.HashSecret(secret)
 }
 
 // A seat is one of the two at the board. Room.mu guards it.

@@ -170,8 +170,8 @@ func TestRoomComesWithBoard(t *testing.T) {
 	}
 }
 
-// The page of the room never keeps anybody out, but who asks for it too often gets it without
-// the board, which takes work.
+// The room's page is sent to everybody. A browser that asks for it too often gets it without
+// the board, because drawing that takes work.
 func TestRoomComesWithoutBoardInAFlood(t *testing.T) {
 	st := openStore(t, newFile(t))
 	r := newRoom(st)

@@ -23,7 +23,8 @@ func (s *server) roomPage(w http.ResponseWriter, r *http.Request) {
 	var game []byte
 	err := bot.ErrNotFound
 	wait, _ := s.limits.reads.spend(clientOf(r), 1, s.cfg.Now())
-	if wait == 0 && (direct(r) || !s.cfg.OwnerToken.IsZero()) { // else who asks may have come through a proxy
+	// Without an owner, a browser that came through a proxy must not see the board.
+	if wait == 0 && (direct(r) || !s.cfg.OwnerToken.IsZero()) {
 		err = s.inTurn(r.Context(), func() (err error) {
 			game, err = s.newestGame(r)
 			return err

@@ -56,7 +56,8 @@ func (l listener) tree() (all []audible) {
 	return all
 }
 
-// until waits until something can be heard, and returns it.
+// until waits until something can be heard, and returns it. It asks again and again, because
+// Chromium does not tell when its accessibility tree has changed.
 func (l listener) until(what string, is func(audible) bool) audible {
 	l.t.Helper()
 	var all []audible
@@ -81,7 +82,7 @@ func (l listener) until(what string, is func(audible) bool) audible {
 // hears waits until a live region says something that begins so, and the board can be used again.
 func (l listener) hears(text string) {
 	l.t.Helper()
-	said := false // the grid comes behind what is said of it
+	said := false // the grid stands after the live region
 	l.until(text, func(a audible) bool {
 		said = a.role != "RootWebArea" && said || a.status && a.role == "StaticText" && strings.HasPrefix(a.name, text)
 		return said && a.role == "grid" && !a.readonly

@@ -86,7 +86,7 @@ type client struct{ browser, address string }
 func clientOf(r *http.Request) client {
 	browser := browserOf(r)
 	if secret := linkedSecret(r); browser == "" && secret != "" { // the pages of games set no cookie
-		browser = hashed(secret)
+		browser = bot.HashSecret(secret)
 	}
 	return client{browser, addressOf(r)}
 }

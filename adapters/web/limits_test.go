@@ -141,7 +141,7 @@ func TestPeopleDoNotNoticeLimits(t *testing.T) {
 	})
 }
 
-// Somebody who asks for every picture of a game delays the pages of others only briefly.
+// A visitor who asks for every picture of a game delays the pages of others only briefly.
 func TestPicturesForVisitors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		url := open(t, newLimited(newLog(t)), library{view: players.view})

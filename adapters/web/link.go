@@ -72,7 +72,7 @@ func same(a, b outbox.User) bool { return a.Platform == b.Platform && a.ID == b.
 // A linkView is the data of the page of links.
 type linkView struct {
 	head
-	Who  string // the name of whom the browser is; empty: it is nobody
+	Who  string // the name of the person whom the browser is linked to; empty: none
 	Room bool   // that is a name of this room
 	Mine []bot.Mine
 }

@@ -265,9 +265,8 @@ func signOut(t *testing.T, url, cookie, back string) *http.Response {
 	return resp
 }
 
-// An address is used once, and by a press on the room's own page alone. What is wrong with one
-// that cannot be used, nobody learns. The cookie of whom a browser is has nothing of what it
-// sent.
+// An address works once, and only when its button is pressed on the room's own page. The answer
+// does not tell why an address is no good. The new cookie contains nothing that the browser sent.
 func TestLinksAreUsedOnce(t *testing.T) {
 	w := newLinkWorld(t)
 	secret := w.link(t, "Ben")
@@ -420,7 +419,7 @@ func TestNameOfSeveralBrowsers(t *testing.T) {
 	// Forgetting her in one of her browsers forgets what this one brought, too.
 	resp, _ = w.sends(linking{Secret: secretIn.FindStringSubmatch(submit("name:Ada", "/link", first).Text)[1]})
 	for _, browser := range []string{"first", "other", "third"} {
-		if err := w.st.AddRecord(t.Context(), bot.Record{Slug: browser, Browser: hashed(browser), Text: ".X.", Visited: time.Now()}, 1); err != nil {
+		if err := w.st.AddRecord(t.Context(), bot.Record{Slug: browser, Browser: bot.HashSecret(browser), Text: ".X.", Visited: time.Now()}, 1); err != nil {
 			t.Fatal(err)
 		}
 	}

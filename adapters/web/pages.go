@@ -402,7 +402,7 @@ type gameView struct {
 	head
 	View     bot.View
 	Room     bool   // the game is played in the local room
-	Who      string // the name of whom the browser is by a link; empty: nobody
+	Who      string // the name of the person whom the browser is linked to; empty: none
 	Moment   bool   // the address names one; else it is that of the newest
 	Compared bool   // the page has the count of another ruleset
 	Of       string // number of the newest turn
