@@ -46,6 +46,7 @@ var mayImport = map[string]struct {
 	"internal":                     {"", false, ""},
 	"internal/matching":            {"", true, ""},
 	"internal/pairing":             {"internal/matching", true, ""},
+	"internal/standings":           {"", true, ""},
 }
 
 // leaves are what every package may import that is not pure.
