@@ -120,7 +120,7 @@ func (p *parser) control() (c Control, err error) {
 		c.Main, c.Stones, c.Period, err = p.overtime("/", "canadian 10d 15/5d")
 	default:
 		simple := p.take("simple")
-		if _, ok := parseDuration(p.peek()); !ok && !simple {
+		if _, ok := ParseLength(p.peek()); !ok && !simple {
 			return c, text.Error("clock.unknown", text.Shorten(strings.Join(p.words, " ")))
 		}
 		c.Kind = PerTurn
@@ -152,12 +152,12 @@ func (p *parser) duration(example string) (time.Duration, error) {
 	if p.peek() == "" {
 		return 0, text.Error("clock.missing", example)
 	}
-	d, ok := parseDuration(p.peek())
+	d, ok := ParseLength(p.peek())
 	if !ok {
 		return 0, text.Error("clock.duration", text.Shorten(p.peek()), example)
 	}
 	for p.words = p.words[1:]; ; p.words = p.words[1:] {
-		more, ok := parseDuration(p.peek())
+		more, ok := ParseLength(p.peek())
 		if !ok {
 			return d, nil
 		}
@@ -210,8 +210,9 @@ func (p *parser) options(c *Control) error {
 
 var durationPart = regexp.MustCompile(`^(\d{1,6})(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m)`)
 
-// parseDuration reads "1d12h".
-func parseDuration(s string) (d time.Duration, ok bool) {
+// ParseLength reads a length of time, "1d12h" or "2w", and reports whether it is one. It is
+// never longer than two years.
+func ParseLength(s string) (d time.Duration, ok bool) {
 	for s != "" {
 		m := durationPart.FindStringSubmatch(s)
 		if m == nil {
@@ -228,7 +229,7 @@ func parseDuration(s string) (d time.Duration, ok bool) {
 	return d, ok
 }
 
-// durationText writes a duration of whole minutes as parseDuration reads it.
+// durationText writes a duration of whole minutes as ParseLength reads it.
 func durationText(d time.Duration) string {
 	if d == 0 {
 		return "0d"

@@ -82,7 +82,15 @@ type Match struct {
 	Where   Room
 	Number  int // in its channel, from 1; set by the store
 	Opened  time.Time
+	Fixture Fixture
 	Standing
+}
+
+// A Fixture is the place of a match in an event: a league or a tournament, see package
+// contest. The zero value is that of a match that belongs to none.
+type Fixture struct {
+	Event        GameID
+	Round, Table int // from 1
 }
 
 // Standing is the part of a Match that changes. It follows from the events and is
@@ -232,9 +240,12 @@ type Step struct {
 	Prefs   *Preferences
 	Room    *RoomSettings
 	Link    *Linking
-	Typed   *Typed     // what was typed, in a room whose log the store keeps; nil: nothing
-	Where   Room       // of the request; empty: not known
-	People  []PersonID // who asked, and who is meant; the store reports a conflict if one was erased meanwhile
+	Draft   *Draft
+	// Owes are timed actions of the event that Match belongs to; they are added to its others.
+	Owes   []Due
+	Typed  *Typed     // what was typed, in a room whose log the store keeps; nil: nothing
+	Where  Room       // of the request; empty: not known
+	People []PersonID // who asked, and who is meant; the store reports a conflict if one was erased meanwhile
 
 	// Replaces lists open challenges that Match, a new game, replaces, and the game
 	// whose rematch it is. The bot changes them once the step is stored, see [Replace];
@@ -243,6 +254,14 @@ type Step struct {
 
 	// After is the position after Events, for the cache; the store ignores it.
 	After *Position
+}
+
+// A Draft is what somebody has chosen so far of an event that they organise in a room. It
+// is kept a day.
+type Draft struct {
+	Person PersonID
+	Where  Room
+	Text   string // as contest.Draft writes it; empty: there is none any more
 }
 
 // A Linking changes which browsers are a person. Secrets are hashes.

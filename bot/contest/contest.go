@@ -1,0 +1,264 @@
+// Package contest holds an event: a league or a tournament that people play in games of
+// package match, and all decisions about it. Halfpoint calls it an event when it speaks to
+// people; in the code an event is a line of a log.
+//
+// An event has a log of its own. [Fold] turns the log into a [Contest]: the terms, who plays,
+// the rounds with their tables and results. Like package match, this one decides and does
+// nothing: [Decide] and [DecideDue] return a [Step], which holds everything that changes.
+// The games are matches with a [match.Fixture]; the step that ends such a match owes the
+// event a timed action, which takes the result into the log of the event.
+//
+// contest.go has the data, events.go the lines of a log and the fold, terms.go what an
+// organiser chooses, decide.go the decisions of people and due.go those of time, say.go the
+// posts.
+//
+// The package does no input or output and uses neither the clock nor chance: the caller
+// passes both in. Its functions may be called concurrently.
+package contest
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// An ID is the bot's own id of an event. Posts and timed actions refer to a game or to an
+// event in the same way, so it has the type of a game's, and a prefix that no game has.
+type ID = match.GameID
+
+// Prefix begins the id of every event.
+const Prefix = "e-"
+
+// Is reports whether an id is that of an event.
+func Is(id match.GameID) bool { return strings.HasPrefix(string(id), Prefix) }
+
+// A State is the state of an event.
+type State string
+
+// The states.
+const (
+	SignUp    State = "signup"    // people may join
+	Playing   State = "playing"   // a round is paired
+	Over      State = "over"      // all results are there
+	Cancelled State = "cancelled" // called off
+)
+
+// A Head is what lists of events need: it is stored beside the log, from which it follows.
+type Head struct {
+	ID      ID
+	Page    string     // slug in the address of its page, hard to guess
+	Where   match.Room // its first place
+	Number  int        // in its channel, from 1; set by the store
+	Title   string
+	State   State
+	Seq     int // of the last event of the log
+	Opened  time.Time
+	Changed time.Time
+}
+
+// A Contest is an event, folded from its log. Nobody may change it or what it refers to.
+type Contest struct {
+	Head
+	Terms
+	Places     []match.Room
+	Organisers []match.PersonID // the first published it; each once
+	Players    []Player         // in the order of joining; a player's number is the place here, from 1
+	Rounds     []Round
+}
+
+// A Player is somebody who has joined.
+type Player struct {
+	Person match.PersonID // of whoever plays now
+	Rank   int            // see ParseRank; NoRank: none
+	Joined time.Time
+	Left   time.Time        // when they left, or were withdrawn; zero: they are in
+	Before []match.PersonID // whom they replaced, oldest first
+	Group  int              // from 1, once groups are drawn
+}
+
+// In reports whether the player has not left.
+func (p Player) In() bool { return p.Left.IsZero() }
+
+// A Round is a round of the event. A league has one.
+type Round struct {
+	Paired time.Time
+	Began  time.Time // when the last game existed and the clocks began; zero: not yet
+	Ends   time.Time // when the clocks have surely run down; zero until it began
+	Tables []Table   // by number, from 1
+	Bye    int       // the player without an opponent; 0: none
+	Absent []int     // players who sit out
+}
+
+// A Table is a game of a round.
+type Table struct {
+	Group        int // 0: there are none
+	Book         int // which of the rulesets of the event, from 0
+	Black, White int // players
+	Game         match.GameID
+	Opened       bool    // the game exists
+	Result       *Result // nil: none yet
+}
+
+// A Result is what a table counts in the event, which may differ from that of its game.
+type Result struct {
+	Black, White int    // half points: 2 for a win, 1 for each of a draw
+	Game         string // as the game writes it, "B+3.5" or "W+T"; empty: it was typed, or given without a game
+	How          How
+	By           match.PersonID // who typed it; empty: nobody
+	At           time.Time
+}
+
+// A How says how a result came about.
+type How string
+
+// The ways.
+const (
+	Played    How = "played"    // the game ended
+	Typed     How = "typed"     // the organiser gave it
+	Forfeited How = "forfeited" // a player was withdrawn
+	Annulled  How = "annulled"  // the table counts for nobody
+)
+
+// Running reports whether people play in it, or may still join.
+func (c *Contest) Running() bool { return c.State == SignUp || c.State == Playing }
+
+// Organises reports whether somebody may direct the event.
+func (c *Contest) Organises(p match.PersonID) bool {
+	return p != "" && slices.Contains(c.Organisers, p)
+}
+
+// Number returns the number of a person who has joined and not left, or 0.
+func (c *Contest) Player(p match.PersonID) int {
+	for i, player := range c.Players {
+		if p != "" && player.Person == p && player.In() {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// Seated returns the numbers of those who have a seat, and of those on the waiting list,
+// both in order.
+func (c *Contest) Seated() (seated, waiting []int) {
+	for i, p := range c.Players {
+		switch {
+		case !p.In():
+		case len(seated) < c.Most():
+			seated = append(seated, i+1)
+		default:
+			waiting = append(waiting, i+1)
+		}
+	}
+	return seated, waiting
+}
+
+// Most returns how many can play.
+func (c *Contest) Most() int {
+	if c.Seats == 0 {
+		return MaxPlayers
+	}
+	return c.Seats
+}
+
+// Round returns the round that is played, or was played last; nil: none is paired.
+func (c *Contest) Round() *Round {
+	if len(c.Rounds) == 0 {
+		return nil
+	}
+	return &c.Rounds[len(c.Rounds)-1]
+}
+
+// Table returns a table by the game that is played at it, with its round and number; nil:
+// there is none.
+func (c *Contest) Table(game match.GameID) (round, number int, t *Table) {
+	for r := range c.Rounds {
+		for i := range c.Rounds[r].Tables {
+			if t := &c.Rounds[r].Tables[i]; t.Game == game {
+				return r + 1, i + 1, t
+			}
+		}
+	}
+	return 0, 0, nil
+}
+
+// Open reports whether a table has no result yet.
+func (t Table) Open() bool { return t.Result == nil }
+
+// Seats returns the players of a table, Black first.
+func (t Table) Seats() [2]int { return [2]int{t.Black, t.White} }
+
+// Unopened returns the numbers of the tables of the last round whose games do not exist yet.
+func (c *Contest) Unopened() (numbers []int) {
+	if r := c.Round(); r != nil {
+		for i, t := range r.Tables {
+			if !t.Opened && t.Open() {
+				numbers = append(numbers, i+1)
+			}
+		}
+	}
+	return numbers
+}
+
+// Unfinished returns the numbers of the tables of the last round that have no result.
+func (c *Contest) Unfinished() (numbers []int) {
+	if r := c.Round(); r != nil {
+		for i, t := range r.Tables {
+			if t.Open() {
+				numbers = append(numbers, i+1)
+			}
+		}
+	}
+	return numbers
+}
+
+// Match returns the game of a table of the last round, as it is before it begins.
+func (c *Contest) Match(number int) match.Match {
+	r := c.Round()
+	t := r.Tables[number-1]
+	return match.Match{
+		ID: t.Game, Rules: c.Rules[t.Book], Setup: c.Setup(t.Book), Clock: c.GameClock(), Opener: c.Organisers[0], Where: c.Where,
+		Fixture:  match.Fixture{Event: c.ID, Round: len(c.Rounds), Table: number},
+		Standing: match.Standing{Black: c.Players[t.Black-1].Person, White: c.Players[t.White-1].Person},
+	}
+}
+
+// GameClock returns the clock of each game: by default half of the time of a round for each
+// player, so that no game outlasts it.
+func (c *Contest) GameClock() clock.Control {
+	return clock.Control{Kind: clock.Absolute, Main: (c.Lasts / 2).Truncate(time.Minute)}
+}
+
+// Setup returns the board of a game under a ruleset of the event.
+func (c *Contest) Setup(book int) rules.Setup {
+	s := rules.Setup{W: c.Width, H: c.Height}
+	switch r, err := rules.Find(c.Rules[book]); {
+	case c.Komi != nil:
+		s.Komi = *c.Komi
+	case err == nil:
+		s.Komi = r.Komi
+	}
+	return s
+}
+
+// A Step is everything that one request or timed action changes of an event. All of it is
+// stored, or none. Of the match.Step in it Match, Events and Due are empty.
+type Step struct {
+	match.Step
+	Contest *Contest // after Log; nil: nothing changed
+	Opens   bool     // it is new: the store gives it its Number
+	Log     []Event  // consecutive, from the Seq before the step + 1
+	// Timed are the timed actions that follow from the state of the event. They replace the
+	// earlier ones of these kinds.
+	Timed []match.Due
+	// Owes are added: results of games that have ended, and games to close. Each is carried
+	// out once, by the step in which it is Done.
+	Owes []match.Due
+	Done string // the kind of the owed action that this step carries out; empty: none
+}
+
+// Owed reports whether a kind of timed action of an event is owed, and stays until it is done.
+func Owed(kind string) bool { return strings.Contains(kind, ":") }

@@ -1,0 +1,272 @@
+package contest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
+)
+
+// An Event is one line of the log of an event.
+type Event struct {
+	Seq  int // from 1, consecutive
+	At   time.Time
+	By   match.PersonID // empty: nobody; the time had come, or a game ended
+	Body Body
+}
+
+// A Body says what happened. Which fields it has depends on its kind. Stores and exports
+// hold it as JSON, whose names never change.
+type Body struct {
+	Kind   Kind           `json:"kind"`
+	Terms  *Terms         `json:"terms,omitempty"`
+	Place  *match.Room    `json:"place,omitempty"`
+	Page   string         `json:"page,omitempty"`
+	Person match.PersonID `json:"person,omitempty"`
+	Rank   *int           `json:"rank,omitempty"`
+	Player int            `json:"player,omitempty"`
+	Groups [][]int        `json:"groups,omitempty"` // players
+	Tables []Pairing      `json:"tables,omitempty"`
+	Bye    int            `json:"bye,omitempty"`
+	Absent []int          `json:"absent,omitempty"`
+	Lasts  int64          `json:"lasts,omitempty"` // in milliseconds
+	Ends   int64          `json:"ends,omitempty"`  // in milliseconds of Unix time
+	Scores []Score        `json:"scores,omitempty"`
+	Off    bool           `json:"off,omitempty"`
+}
+
+// A Pairing is a table as the log has it.
+type Pairing struct {
+	Group int          `json:"group,omitempty"`
+	Book  int          `json:"book,omitempty"`
+	Black int          `json:"black"`
+	White int          `json:"white"`
+	Game  match.GameID `json:"game"`
+}
+
+// A Score is the result of a table as the log has it.
+type Score struct {
+	Round int    `json:"round"`
+	Table int    `json:"table"`
+	Black int    `json:"black"` // half points
+	White int    `json:"white"`
+	Game  string `json:"game,omitempty"`
+	How   How    `json:"how"`
+}
+
+// A Kind is a kind of line.
+type Kind string
+
+// The kinds.
+const (
+	opened    Kind = "open"      // somebody publishes the event, with terms, place and page
+	changed   Kind = "terms"     // the organiser changes terms during the sign-up
+	joined    Kind = "join"      // person joins, with a rank
+	left      Kind = "leave"     // player leaves during the sign-up
+	withdrawn Kind = "withdraw"  // player leaves while rounds are played; scores of their open tables
+	replaced  Kind = "replace"   // person takes over from player; the open tables begin again as tables
+	organises Kind = "organiser" // person is an organiser, or with off no longer
+	paired    Kind = "pair"      // a round: groups, tables, bye, absent, lasts
+	begun     Kind = "begin"     // all games of the round exist; it ends at ends
+	scored    Kind = "result"    // games of tables have ended
+	corrected Kind = "correct"   // the organiser gives tables another result
+	extended  Kind = "extend"    // the round ends at ends
+	ended     Kind = "end"       // all results are there
+	cancelled Kind = "cancel"    // the organiser calls it off
+)
+
+// Encode returns the written form of a body.
+func (b Body) Encode() (string, error) {
+	text, err := json.Marshal(b)
+	return string(text), err
+}
+
+// ParseBody reads what Encode returns.
+func ParseBody(text string) (b Body, err error) {
+	err = json.Unmarshal([]byte(text), &b)
+	return b, err
+}
+
+// Fold folds an event from its log. Its error means that the log cannot be read.
+func Fold(h Head, events []Event) (*Contest, error) {
+	c := &Contest{Head: h}
+	c.Seq = 0
+	for _, e := range events {
+		if err := c.take(e); err != nil {
+			return nil, fmt.Errorf("event %d, %s: %w", e.Seq, e.Body.Kind, err)
+		}
+	}
+	return c, nil
+}
+
+// With returns the event after more lines of its log; c does not change.
+func (c *Contest) With(events ...Event) (*Contest, error) {
+	next := c.clone()
+	for _, e := range events {
+		if err := next.take(e); err != nil {
+			return nil, fmt.Errorf("event %d, %s: %w", e.Seq, e.Body.Kind, err)
+		}
+	}
+	return next, nil
+}
+
+func (c *Contest) clone() *Contest {
+	next := *c
+	next.Places, next.Organisers = slices.Clone(c.Places), slices.Clone(c.Organisers)
+	next.Players, next.Rounds = slices.Clone(c.Players), slices.Clone(c.Rounds)
+	for i := range next.Rounds {
+		next.Rounds[i].Tables = slices.Clone(next.Rounds[i].Tables)
+	}
+	return &next
+}
+
+var (
+	errOrder    = fmt.Errorf("it cannot come here")
+	errNoPlayer = fmt.Errorf("there is no such player")
+	errNoTable  = fmt.Errorf("there is no such table")
+)
+
+// take changes the event as a line of its log says.
+func (c *Contest) take(e Event) error {
+	b := e.Body
+	if e.Seq != c.Seq+1 || (c.Seq == 0) != (b.Kind == opened) {
+		return errOrder
+	}
+	if err := c.changes(e); err != nil {
+		return err
+	}
+	c.Seq, c.Changed = e.Seq, e.At
+	return nil
+}
+
+func (c *Contest) changes(e Event) error {
+	b := e.Body
+	switch b.Kind {
+	case opened:
+		if b.Terms == nil || b.Place == nil {
+			return errOrder
+		}
+		c.Terms, c.Places, c.Where, c.Page = *b.Terms, []match.Room{*b.Place}, *b.Place, b.Page
+		c.Organisers, c.State, c.Opened, c.Head.Title = []match.PersonID{e.By}, SignUp, e.At, b.Terms.Name
+	case changed:
+		if b.Terms == nil || c.State != SignUp {
+			return errOrder
+		}
+		c.Terms, c.Head.Title = *b.Terms, b.Terms.Name
+	case joined:
+		c.Players = append(c.Players, Player{Person: b.Person, Rank: rankOf(b.Rank), Joined: e.At})
+	case left, withdrawn:
+		p, err := c.player(b.Player)
+		if err != nil {
+			return err
+		}
+		p.Left = e.At
+		return c.score(e)
+	case replaced:
+		p, err := c.player(b.Player)
+		if err != nil {
+			return err
+		}
+		p.Before = append(slices.Clip(p.Before), p.Person)
+		p.Person, p.Left, p.Rank = b.Person, time.Time{}, rankOf(b.Rank)
+		if err := c.score(e); err != nil {
+			return err
+		}
+		return c.seat(b.Tables)
+	case organises:
+		c.Organisers = slices.DeleteFunc(c.Organisers, func(p match.PersonID) bool { return p == b.Person })
+		if !b.Off {
+			c.Organisers = append(c.Organisers, b.Person)
+		}
+	case paired:
+		for g, group := range b.Groups {
+			for _, n := range group {
+				p, err := c.player(n)
+				if err != nil {
+					return err
+				}
+				p.Group = g + 1
+			}
+		}
+		c.State = Playing
+		c.Rounds = append(c.Rounds, Round{Paired: e.At, Bye: b.Bye, Absent: b.Absent})
+		return c.seat(b.Tables)
+	case begun:
+		r := c.Round()
+		if r == nil {
+			return errOrder
+		}
+		for i := range r.Tables {
+			r.Tables[i].Opened = true
+		}
+		if r.Began.IsZero() {
+			r.Began = e.At
+		}
+		r.Ends = time.UnixMilli(b.Ends).UTC()
+	case extended:
+		r := c.Round()
+		if r == nil {
+			return errOrder
+		}
+		r.Ends = time.UnixMilli(b.Ends).UTC()
+	case scored, corrected:
+		return c.score(e)
+	case ended:
+		c.State = Over
+	case cancelled:
+		c.State = Cancelled
+	default:
+		return fmt.Errorf("of an unknown kind")
+	}
+	return nil
+}
+
+func rankOf(r *int) int {
+	if r == nil {
+		return NoRank
+	}
+	return *r
+}
+
+func (c *Contest) player(n int) (*Player, error) {
+	if n < 1 || n > len(c.Players) {
+		return nil, errNoPlayer
+	}
+	return &c.Players[n-1], nil
+}
+
+// seat adds tables to the last round.
+func (c *Contest) seat(tables []Pairing) error {
+	r := c.Round()
+	if r == nil {
+		if len(tables) > 0 {
+			return errOrder
+		}
+		return nil
+	}
+	for _, t := range tables {
+		for _, n := range []int{t.Black, t.White} {
+			if _, err := c.player(n); err != nil {
+				return err
+			}
+		}
+		if t.Book < 0 || t.Book >= len(c.Rules) {
+			return errNoTable
+		}
+		r.Tables = append(r.Tables, Table{Group: t.Group, Book: t.Book, Black: t.Black, White: t.White, Game: t.Game})
+	}
+	return nil
+}
+
+// score gives tables the results in a line.
+func (c *Contest) score(e Event) error {
+	for _, s := range e.Body.Scores {
+		if s.Round < 1 || s.Round > len(c.Rounds) || s.Table < 1 || s.Table > len(c.Rounds[s.Round-1].Tables) {
+			return errNoTable
+		}
+		c.Rounds[s.Round-1].Tables[s.Table-1].Result = &Result{Black: s.Black, White: s.White, Game: s.Game, How: s.How, By: e.By, At: e.At}
+	}
+	return nil
+}
