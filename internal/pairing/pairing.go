@@ -1,5 +1,6 @@
-// Package pairing pairs the players of a round of a Swiss tournament, and says why they were
-// paired so.
+// Package pairing pairs the players of a round of a tournament, Swiss or McMahon, and says why
+// they were paired so. It also divides players into groups, pairs everybody with everybody,
+// and leads through a knock-out.
 //
 // Each pair that is possible has a weight, and the pairs of a round are those that together
 // weigh most, which package matching finds and proves. A weight is a sum of parts, each so
@@ -21,14 +22,16 @@ type Tournament struct {
 	Players []Player // those that are alike in all else are in the order of this list
 	Rounds  []Round  // that have been played
 	Sizes   Sizes    // zero: Standard
+	McMahon *McMahon // nil: Swiss
 }
 
 // A Player is somebody who plays in a tournament.
 type Player struct {
 	Rating int // higher is stronger; it orders players with equal scores
+	Grade  int // for McMahon: 0 for 1 dan, 1 for 2 dan, -1 for 1 kyu
 }
 
-// A Round is a round that has been played. Who has neither a game in it nor the bye was
+// A Round is a round that has been played. A player with neither a game in it nor the bye was
 // absent.
 type Round struct {
 	Games []Game
@@ -38,11 +41,11 @@ type Round struct {
 // NoBye says that nobody has the bye.
 const NoBye = -1
 
-// A Game is a game of two players, by their places in the list. Won is what Black and White
-// got, in halves of a win: 2 and 0, 1 and 1. Both get 0 while it is not known.
+// A Game is a game of two players, by their places in the list.
 type Game struct {
 	Black, White int
-	Won          [2]int
+	Won          [2]int // half points of both: 2 and 0, 1 and 1. Both have 0 while it is not known
+	Handicap     int    // stones that Black got
 }
 
 // Sizes are what the parts of a weight are at most.
@@ -58,22 +61,18 @@ type Sizes struct {
 // Standard are the sizes that OpenGotha begins with.
 var Standard = Sizes{New: 500_000_000_000_000, Score: 100_000_000_000, Drawn: 100_000_000, Seed: 5_000_000, Colors: 1_000_000}
 
-// A Weight says what speaks for a pair. The sum of its parts, and 1, is what counts.
-type Weight struct{ New, Score, Drawn, Seed, Colors int }
-
-// Total is the weight of a pair that may be paired: at least 1.
-func (w Weight) Total() int { return 1 + w.New + w.Score + w.Drawn + w.Seed + w.Colors }
-
 // A Draw is a round that is being paired.
 type Draw struct {
 	Playing []int // who plays, the first in the order of pairing first
 
 	sizes   Sizes
-	round   int // from 1
-	scores  []int
+	mcmahon *McMahon
+	round   int   // from 1
+	span    int   // of scores that are possible, more or less
+	scores  []int // in points, rounded down as by OpenGotha
 	met     map[[2]int]bool
 	byes    []int    // of each player
-	whites  []int    // games as White less games as Black
+	whites  []int    // even games as White less even games as Black
 	up      []int    // games against a player with a higher score, at that time,
 	down    []int    // and a lower one
 	within  []placed // of those who play
@@ -86,28 +85,20 @@ type placed struct{ at, of int }
 // Next begins the next round of a tournament, in which some of the players play.
 func (t Tournament) Next(playing []int) *Draw {
 	n := len(t.Players)
-	d := &Draw{Playing: slices.Clone(playing), sizes: cmp.Or(t.Sizes, Standard), round: len(t.Rounds) + 1, met: map[[2]int]bool{},
+	d := &Draw{Playing: slices.Clone(playing), sizes: cmp.Or(t.Sizes, Standard), mcmahon: t.McMahon, round: len(t.Rounds) + 1, met: map[[2]int]bool{},
 		scores: make([]int, n), byes: make([]int, n), whites: make([]int, n), up: make([]int, n), down: make([]int, n), within: make([]placed, n), ratings: make([]int, n)}
+	d.span = d.round
+	if t.McMahon != nil {
+		d.span += t.McMahon.Bar - t.McMahon.Floor + 3 // which is what OpenGotha counts
+	}
 	for p, player := range t.Players {
 		d.ratings[p] = player.Rating
+		d.scores[p] = t.start(p)
 	}
-	half := make([]int, n) // scores in halves
+	half := make([]int, n) // half points
 	for _, r := range t.Rounds {
 		for _, g := range r.Games {
-			b, w := g.Black, g.White
-			d.met[[2]int{b, w}], d.met[[2]int{w, b}] = true, true
-			d.whites[b]--
-			d.whites[w]++
-			higher, lower := b, w
-			if d.scores[w] > d.scores[b] {
-				higher, lower = w, b
-			}
-			if d.scores[b] != d.scores[w] {
-				d.up[lower]++
-				d.down[higher]++
-			}
-		}
-		for _, g := range r.Games {
+			d.played(g)
 			half[g.Black] += g.Won[0]
 			half[g.White] += g.Won[1]
 		}
@@ -115,12 +106,17 @@ func (t Tournament) Next(playing []int) *Draw {
 			d.byes[r.Bye]++
 			half[r.Bye] += 2
 		}
+		if t.McMahon != nil {
+			for _, p := range r.missing(n) {
+				half[p]++ // so that the players do not fall behind whose strength has not changed
+			}
+		}
 		for p := range half {
-			d.scores[p] = half[p] / 2 // a half counts for the order alone
+			d.scores[p] = t.start(p) + half[p]/2
 		}
 	}
-	sos := t.opponents(d.scores)
-	sosos := t.opponents(sos)
+	sos := t.opponents(func(p int) int { return d.scores[p] }, t.start, t.McMahon != nil)
+	sosos := t.opponents(func(p int) int { return sos[p] }, func(p int) int { return t.start(p) * len(t.Rounds) }, false)
 	slices.SortStableFunc(d.Playing, func(p, q int) int {
 		return cmp.Or(d.scores[q]-d.scores[p], sos[q]-sos[p], sosos[q]-sosos[p], d.ratings[q]-d.ratings[p], p-q)
 	})
@@ -128,13 +124,66 @@ func (t Tournament) Next(playing []int) *Draw {
 	return d
 }
 
-// opponents returns for each player the sum of what their opponents have.
-func (t Tournament) opponents(have []int) []int {
-	sums := make([]int, len(have))
+// start is the score, in points, with which a player starts.
+func (t Tournament) start(p int) int {
+	if t.McMahon == nil {
+		return 0
+	}
+	return t.McMahon.Start(t.Players[p].Grade)
+}
+
+// missing returns those of n players who had neither a game in a round nor the bye.
+func (r Round) missing(n int) (players []int) {
+	there := make([]bool, n)
+	for _, g := range r.Games {
+		there[g.Black], there[g.White] = true, true
+	}
+	for p := range n {
+		if !there[p] && p != r.Bye {
+			players = append(players, p)
+		}
+	}
+	return players
+}
+
+// played takes note of a game, before its round changes the scores.
+func (d *Draw) played(g Game) {
+	b, w := g.Black, g.White
+	d.met[[2]int{b, w}], d.met[[2]int{w, b}] = true, true
+	if g.Handicap == 0 {
+		d.whites[b]--
+		d.whites[w]++
+	}
+	if d.scores[b] == d.scores[w] {
+		return
+	}
+	higher, lower := b, w
+	if d.scores[w] > d.scores[b] {
+		higher, lower = w, b
+	}
+	d.up[lower]++
+	d.down[higher]++
+}
+
+// opponents returns for each player the sum of what their opponents have, and of what the
+// player has of their own for a round without an opponent. Stones that a player got can be
+// counted off.
+func (t Tournament) opponents(have, alone func(p int) int, handicaps bool) []int {
+	sums := make([]int, len(t.Players))
 	for _, r := range t.Rounds {
 		for _, g := range r.Games {
-			sums[g.Black] += have[g.White]
-			sums[g.White] += have[g.Black]
+			stones := 0
+			if handicaps {
+				stones = g.Handicap
+			}
+			sums[g.Black] += have(g.White) - stones
+			sums[g.White] += have(g.Black) + stones
+		}
+		for _, p := range r.missing(len(sums)) {
+			sums[p] += alone(p)
+		}
+		if r.Bye != NoBye {
+			sums[r.Bye] += alone(r.Bye)
 		}
 	}
 	return sums
@@ -154,71 +203,10 @@ func (d *Draw) place() {
 	}
 }
 
-// Weight says what speaks for a pair.
-func (d *Draw) Weight(p, q int) (w Weight) {
-	if !d.met[[2]int{p, q}] {
-		w.New = d.sizes.New
-	}
-	// A difference of half of all scores costs five eighths of it: two small ones are better
-	// than a large one.
-	apart, span := max(d.scores[p]-d.scores[q], d.scores[q]-d.scores[p]), d.round
-	w.Score = d.sizes.Score * (span - apart) / span * (2*span + apart) / (2 * span)
-	if apart == 0 {
-		w.Seed = d.seed(d.within[p], d.within[q])
-	} else {
-		w.Drawn = d.drawn(p, q)
-	}
-	switch a, b := d.whites[p], d.whites[q]; {
-	case a*b < 0:
-		w.Colors = d.sizes.Colors
-	case a == 0 && (b > 1 || b < -1), b == 0 && (a > 1 || a < -1):
-		w.Colors = d.sizes.Colors / 2
-	}
-	return w
-}
-
-// seed is what speaks for a pair with equal scores: that the upper half meets the lower, the
-// first the first of it; or in later rounds that the first meets the last.
-func (d *Draw) seed(p, q placed) int {
-	off, of := 2*max(p.at-q.at, q.at-p.at)-p.of, p.of
-	if d.sizes.Fold > 0 && d.round >= d.sizes.Fold {
-		off, of = p.at+q.at-(p.of-1), p.of-1
-	}
-	return d.sizes.Seed - d.sizes.Seed*off*off/(of*of)
-}
-
-// drawn is what speaks for a pair with different scores: that both are in the middle of those
-// with theirs, and that it makes good for an earlier game and is not one more of its kind.
-func (d *Draw) drawn(p, q int) int {
-	higher, lower := p, q
-	if d.scores[q] > d.scores[p] {
-		higher, lower = q, p
-	}
-	good := 2
-	if d.down[higher] > 0 {
-		good--
-	}
-	if d.up[lower] > 0 {
-		good--
-	}
-	if good > 0 && d.up[higher] > d.down[higher] {
-		good++
-	}
-	if good > 0 && d.down[lower] > d.up[lower] {
-		good++
-	}
-	unit := d.sizes.Drawn / 5
-	sum := good * unit
-	for _, in := range []placed{d.within[higher], d.within[lower]} {
-		off := max(2*in.at-in.of+1, in.of-1-2*in.at)
-		sum += unit * (in.of - 1 - off) / (2 * in.of)
-	}
-	return sum
-}
-
 // A Pair is two players who are to play each other.
 type Pair struct {
 	Black, White int
+	Handicap     int // stones for Black, see Handicaps
 	Weight       Weight
 }
 
@@ -271,11 +259,7 @@ func (d *Draw) Pair(forbidden ...[2]int) (Pairing, error) {
 	for i, j := range out.Proof.Mate {
 		if i < j {
 			p, q := out.Order[i], out.Order[j]
-			pair := Pair{Black: q, White: p, Weight: d.Weight(p, q)}
-			if d.whites[p] > d.whites[q] { // else the one further down has Black
-				pair.Black, pair.White = p, q
-			}
-			out.Pairs = append(out.Pairs, pair)
+			out.Pairs = append(out.Pairs, d.colored(p, q))
 		}
 	}
 	return out, nil
