@@ -336,8 +336,8 @@ func (c Control) Check() error {
 		{c.Main, least, maxTime}, {want.Increment, 0, maxTime}, {want.Cap, 0, maxTime}, {want.Period, 0, maxPeriod},
 	} {
 		mistakes = append(mistakes,
-			mistake{d.is < d.min, text.Error("clock.short", lengthText(d.min))},
-			mistake{d.is > d.max, text.Error("clock.far", lengthText(d.is), lengthText(d.max))},
+			mistake{d.is < d.min, text.Error("clock.short", LengthText(d.min))},
+			mistake{d.is > d.max, text.Error("clock.far", LengthText(d.is), LengthText(d.max))},
 			mistake{d.is%time.Minute != 0, text.Error("clock.whole")})
 	}
 	n := c.Night
@@ -345,7 +345,7 @@ func (c Control) Check() error {
 	zone, known := ZoneName(c.Zone)
 	place := known && zone == c.Zone && strings.Contains(zone, "/")
 	mistakes = append(mistakes,
-		mistake{shortest < minTime, text.Error("clock.short", lengthText(minTime))},
+		mistake{shortest < minTime, text.Error("clock.short", LengthText(minTime))},
 		mistake{outside(n.From, 0, minutesADay-1) || outside(n.To, 0, minutesADay-1) || sameEnds, text.Error("clock.bad.hours", n.String())},
 		mistake{n.length() > maxNight, text.Error("clock.night", n.String(), strconv.Itoa(maxNight/60))},
 		mistake{outside(c.Vacation, 0, maxVacation), text.Error("clock.vacation", strconv.Itoa(c.Vacation), strconv.Itoa(maxVacation))},

@@ -17,13 +17,13 @@ func (c Control) Text() text.Message {
 	if c.Kind == None {
 		return text.Say("clock.words.none")
 	}
-	main, period := lengthText(c.Main), lengthText(c.Period)
+	main, period := LengthText(c.Main), LengthText(c.Period)
 	var kind text.Message
 	switch c.Kind {
 	case PerTurn:
 		kind = text.Say("clock.words.turn", main)
 	case Fischer:
-		kind = text.Say("clock.words.fischer", main, lengthText(c.Increment), lengthText(c.Cap))
+		kind = text.Say("clock.words.fischer", main, LengthText(c.Increment), LengthText(c.Cap))
 	case Absolute:
 		kind = text.Say("clock.words.absolute", main)
 	case ByoYomi:
@@ -93,13 +93,13 @@ func (l Left) text(c Control, amount func(time.Duration) text.Message) text.Mess
 	case c.Kind == ByoYomi && inPeriods && l.Periods == 1:
 		return text.Say("clock.left.last", amount(l.Period))
 	case c.Kind == ByoYomi && inPeriods:
-		return text.Say("clock.left.period", amount(l.Period), text.Say("clock.more", l.Periods-1), lengthText(c.Period))
+		return text.Say("clock.left.period", amount(l.Period), text.Say("clock.more", l.Periods-1), LengthText(c.Period))
 	case c.Kind == ByoYomi:
-		return text.Say("clock.left.byoyomi", amount(l.Main), periods, lengthText(c.Period))
+		return text.Say("clock.left.byoyomi", amount(l.Main), periods, LengthText(c.Period))
 	case c.Kind == Canadian && inPeriods:
 		return text.Say("clock.left.stones", amount(l.Period), stones)
 	case c.Kind == Canadian:
-		return text.Say("clock.left.canadian", amount(l.Main), stones, lengthText(l.Period))
+		return text.Say("clock.left.canadian", amount(l.Main), stones, LengthText(l.Period))
 	}
 	return amount(l.Turn)
 }
@@ -122,11 +122,11 @@ func LeftText(d time.Duration) text.Message {
 	if more := (unit - d%unit) % unit; more <= min(d/1000, 5*time.Minute) {
 		d += more
 	}
-	return lengthText(d.Truncate(unit))
+	return LengthText(d.Truncate(unit))
 }
 
-// lengthText says a duration in days, hours and minutes.
-func lengthText(d time.Duration) text.Message {
+// LengthText says a length of time in days, hours and minutes.
+func LengthText(d time.Duration) text.Message {
 	var parts []text.Message
 	for _, u := range []struct {
 		length time.Duration

@@ -17,6 +17,7 @@
 package contest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -99,8 +100,10 @@ type Table struct {
 	Book         int // which of the rulesets of the event, from 0
 	Black, White int // players
 	Game         match.GameID
-	Opened       bool    // the game exists
-	Result       *Result // nil: none yet
+	Page         string        // slug of the game's page
+	Main         time.Duration // each player's time; 0: half of the round
+	Opened       bool          // the game exists
+	Result       *Result       // nil: none yet
 }
 
 // A Result is what a table counts in the event, which may differ from that of its game.
@@ -131,7 +134,7 @@ func (c *Contest) Organises(p match.PersonID) bool {
 	return p != "" && slices.Contains(c.Organisers, p)
 }
 
-// Number returns the number of a person who has joined and not left, or 0.
+// Player returns the number of a person who has joined and not left, or 0.
 func (c *Contest) Player(p match.PersonID) int {
 	for i, player := range c.Players {
 		if p != "" && player.Person == p && player.In() {
@@ -220,16 +223,16 @@ func (c *Contest) Match(number int) match.Match {
 	r := c.Round()
 	t := r.Tables[number-1]
 	return match.Match{
-		ID: t.Game, Rules: c.Rules[t.Book], Setup: c.Setup(t.Book), Clock: c.GameClock(), Opener: c.Organisers[0], Where: c.Where,
+		ID: t.Game, Rules: c.Rules[t.Book], Setup: c.Setup(t.Book), Clock: c.clock(t), Opener: c.Organisers[0], Where: c.Where,
 		Fixture:  match.Fixture{Event: c.ID, Round: len(c.Rounds), Table: number},
-		Standing: match.Standing{Black: c.Players[t.Black-1].Person, White: c.Players[t.White-1].Person},
+		Standing: match.Standing{Page: t.Page, Black: c.Players[t.Black-1].Person, White: c.Players[t.White-1].Person},
 	}
 }
 
-// GameClock returns the clock of each game: by default half of the time of a round for each
-// player, so that no game outlasts it.
-func (c *Contest) GameClock() clock.Control {
-	return clock.Control{Kind: clock.Absolute, Main: (c.Lasts / 2).Truncate(time.Minute)}
+// clock returns the clock of a game: half of the time of a round for each player, so that no
+// game outlasts it.
+func (c *Contest) clock(t Table) clock.Control {
+	return clock.Control{Kind: clock.Absolute, Main: cmp.Or(t.Main, c.Lasts/2).Truncate(time.Minute)}
 }
 
 // Setup returns the board of a game under a ruleset of the event.

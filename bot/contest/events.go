@@ -44,6 +44,8 @@ type Pairing struct {
 	Black int          `json:"black"`
 	White int          `json:"white"`
 	Game  match.GameID `json:"game"`
+	Page  string       `json:"page,omitempty"` // of the game
+	Main  int64        `json:"main,omitempty"` // each player's time in milliseconds, if it is not half a round
 }
 
 // A Score is the result of a table as the log has it.
@@ -217,6 +219,7 @@ func (c *Contest) changes(e Event) error {
 		c.State = Over
 	case cancelled:
 		c.State = Cancelled
+		return c.score(e)
 	default:
 		return fmt.Errorf("of an unknown kind")
 	}
@@ -255,7 +258,8 @@ func (c *Contest) seat(tables []Pairing) error {
 		if t.Book < 0 || t.Book >= len(c.Rules) {
 			return errNoTable
 		}
-		r.Tables = append(r.Tables, Table{Group: t.Group, Book: t.Book, Black: t.Black, White: t.White, Game: t.Game})
+		r.Tables = append(r.Tables, Table{Group: t.Group, Book: t.Book, Black: t.Black, White: t.White, Game: t.Game, Page: t.Page,
+			Main: time.Duration(t.Main) * time.Millisecond})
 	}
 	return nil
 }

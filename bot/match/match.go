@@ -134,6 +134,7 @@ const (
 	Notice = "notice" // something that must be read, each once and in order
 	Status = "status" // replaces the last status
 	Remove = "remove" // takes a message away
+	Sheet  = "sheet"  // shows an event; it replaces the last one in the same message
 	Answer = "answer" // answers a request, where it was made
 )
 
@@ -262,6 +263,7 @@ type Draft struct {
 	Person PersonID
 	Where  Room
 	Text   string // as contest.Draft writes it; empty: there is none any more
+	At     time.Time
 }
 
 // A Linking changes which browsers are a person. Secrets are hashes.
@@ -312,6 +314,7 @@ type RoomSettings struct {
 	Hints   string // "on" (default) or "off": whether new games have them, see Match.NoHints
 	Letters string // "on" or "off" (default): whether boards are shown in letters beside their pictures
 	Pages   Pages  // whether games have pages
+	Events  string // who may organise events: "moderators" (default) or "anyone"
 	// Since is when the games that have pages begin: none was opened before. Zero: all have
 	// them.
 	Since time.Time

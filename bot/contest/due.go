@@ -1,0 +1,143 @@
+package contest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
+)
+
+// DecideDue decides a timed action. If it has become pointless, the step holds only the next
+// ones. The games that an action opens, closes or credits are matches: the bot changes those
+// first, and then this takes note.
+func DecideDue(in *Input, d match.Due) Step {
+	c := in.Contest
+	s := Step{Step: match.Step{Request: in.Request.ID, At: in.Now}, Contest: c, Timed: c.timed(in.Now)}
+	kind, _, _ := strings.Cut(d.Kind, ":")
+	switch {
+	case kind == "result":
+		s = in.ended(s, match.GameID(strings.TrimPrefix(d.Kind, "result:")))
+	case c.State == SignUp && kind == "signup" && !in.Now.Before(c.Until):
+		s = in.signedUp()
+	case c.State == Playing && kind == "open":
+		s = in.opened(s)
+	case c.State == Playing && kind == "ends" && len(c.Unopened()) == 0:
+		s = in.timeIsUp(s)
+	}
+	if Owed(d.Kind) {
+		s.Done = d.Kind
+	}
+	s.Answer = match.Reply{} // nobody asked
+	return s
+}
+
+// signedUp ends the sign-up.
+func (in *Input) signedUp() Step {
+	if seated, _ := in.Contest.Seated(); len(seated) < 2 {
+		return in.cancels(say("event.nobody", len(seated), in.Contest.Name))
+	}
+	return in.pair()
+}
+
+// opened takes note that the games of all tables exist. The clocks of those that were opened
+// before the last one get the time until then.
+func (in *Input) opened(s Step) Step {
+	c := in.Contest
+	r := c.Round()
+	for _, n := range c.Unopened() {
+		if _, exists := in.Games[r.Tables[n-1].Game]; !exists {
+			return s
+		}
+	}
+	ends := r.Ends
+	if r.Began.IsZero() {
+		ends = in.Now.Add(c.Lasts)
+	}
+	s = in.step(nil, Body{Kind: begun, Ends: ends.UnixMilli()})
+	for _, n := range c.Unopened() {
+		if g := in.Games[r.Tables[n-1].Game]; g.Opened.Before(in.Now) {
+			s.Owes = append(s.Owes, credit(c.ID, g.ID, g.Opened, in.Now, in.Now))
+		}
+	}
+	return s
+}
+
+// ended takes the result of a game into the log.
+func (in *Input) ended(s Step, game match.GameID) Step {
+	round, number, t := in.Contest.Table(game)
+	g, known := in.Games[game]
+	if t == nil || !known || !t.Open() {
+		return s
+	}
+	score := Score{Round: round, Table: number, Game: g.Result, How: Played}
+	switch {
+	case g.State != match.Ended:
+		score.How, score.Game = Annulled, ""
+	case strings.HasPrefix(g.Result, "B+"):
+		score.Black = 2
+	case strings.HasPrefix(g.Result, "W+"):
+		score.White = 2
+	default: // a draw, or no result
+		score.Black, score.White = 1, 1
+	}
+	s = in.step(nil, in.and(Body{Kind: scored, Scores: []Score{score}})...)
+	if s.Contest != nil && s.Contest.State == Over {
+		s.Posts = append(s.Posts, s.Contest.final())
+	}
+	return s
+}
+
+// timeIsUp ends what is left of a round. A count that is not accepted stands as it is marked;
+// a game that players try out is left to the organiser. Where clocks run for longer, because
+// the bot or its platform was away, the round does, too.
+func (in *Input) timeIsUp(s Step) Step {
+	c := in.Contest
+	later := c.Round().Ends
+	var disputed []int
+	for _, n := range c.Unfinished() {
+		g, known := in.Games[c.Round().Tables[n-1].Game]
+		switch {
+		case !known || g.State != match.Going: // its result is on its way
+		case g.Deadline.After(later):
+			later = g.Deadline
+		case !g.Deadline.IsZero(): // the flag falls any moment
+		case g.Disputed:
+			disputed = append(disputed, n)
+		default:
+			s.Owes = append(s.Owes, match.Due{Game: c.ID, Kind: "count:" + string(g.ID), At: in.Now})
+		}
+	}
+	if later.After(c.Round().Ends) {
+		owes := s.Owes
+		s = in.step(nil, Body{Kind: extended, Ends: later.UnixMilli()})
+		s.Owes = owes
+		return s
+	}
+	s.Timed = []match.Due{{Game: c.ID, Kind: "ends", At: in.Now.Add(day), Seq: c.Seq}}
+	for _, n := range disputed {
+		id := "disputed-" + strconv.Itoa(n)
+		p := c.notice(id, nil, c.Organisers...)
+		p.Texts = append(p.Texts, say("event.disputed", c.Name, strconv.Itoa(n), c.callOrganisers(), strconv.Itoa(c.Number)))
+		s.Posts = append(s.Posts, p)
+	}
+	return s
+}
+
+// credit returns the timed action that credits the clocks of a game.
+func credit(id ID, game match.GameID, from, to, at time.Time) match.Due {
+	kind := strings.Join([]string{"credit", strconv.FormatInt(from.UnixMilli(), 10), strconv.FormatInt(to.UnixMilli(), 10), string(game)}, ":")
+	return match.Due{Game: id, Kind: kind, At: at}
+}
+
+// Closing returns the game that an owed action closes, credits or counts, and what is to be
+// done with it.
+func Closing(kind string) (what string, game match.GameID, arguments []string) {
+	words := strings.Split(kind, ":")
+	if len(words) < 2 {
+		return kind, "", nil
+	}
+	last := len(words) - 1
+	return words[0], match.GameID(words[last]), slices.Clone(words[1:last])
+}

@@ -1,0 +1,80 @@
+package contest
+
+import (
+	"github.com/halfpoint-go/halfpoint/internal/standings"
+)
+
+// grouped reports whether the players are in groups.
+func (c *Contest) grouped() bool { return len(c.Rounds) > 0 && len(c.Players) > 0 && c.groups() > 1 }
+
+// groups returns how many groups there are.
+func (c *Contest) groups() (n int) {
+	for _, p := range c.Players {
+		n = max(n, p.Group)
+	}
+	return n
+}
+
+// InGroups returns the numbers of the players of each group, those who have left too. Without
+// groups all are in one.
+func (c *Contest) InGroups() [][]int {
+	groups := make([][]int, max(c.groups(), 1))
+	for i, p := range c.Players {
+		if p.Group > 0 {
+			groups[p.Group-1] = append(groups[p.Group-1], i+1)
+		}
+	}
+	return groups
+}
+
+// Standings returns the event as package standings counts it: its players are those here, but
+// from 0. With a book it counts only the tables under this ruleset; below 0 it counts all.
+func (c *Contest) Standings(book int) standings.Event {
+	e := standings.Event{Options: standings.Options{Bye: 2, Group: c.System == Groups}}
+	for _, p := range c.Players {
+		e.Players = append(e.Players, standings.Player{Withdrawn: !p.In()})
+	}
+	for _, r := range c.Rounds {
+		round := standings.Round{}
+		for _, t := range r.Tables {
+			if book >= 0 && t.Book != book {
+				continue
+			}
+			g := standings.Game{Players: [2]int{t.Black - 1, t.White - 1}}
+			if t.Result != nil {
+				g.Won = [2]int{t.Result.Black, t.Result.White}
+				g.State = map[How]standings.State{Played: standings.Played, Typed: standings.Played, Forfeited: standings.Decided, Annulled: standings.Void}[t.Result.How]
+			}
+			round.Games = append(round.Games, g)
+		}
+		if r.Bye > 0 {
+			round.Byes = []int{r.Bye - 1}
+		}
+		e.Rounds = append(e.Rounds, round)
+	}
+	return e
+}
+
+// Standing returns the table of some players, the first place first; Row.Player is their number
+// here.
+func (c *Contest) Standing(players []int) []standings.Row {
+	from0 := make([]int, len(players))
+	for i, n := range players {
+		from0[i] = n - 1
+	}
+	rows := c.Standings(-1).Table(from0...)
+	for i := range rows {
+		rows[i].Player++
+	}
+	return rows
+}
+
+// First returns the numbers of those who share the first place among some players.
+func (c *Contest) First(players []int) (first []int) {
+	for _, row := range c.Standing(players) {
+		if row.Place == 1 {
+			first = append(first, row.Player)
+		}
+	}
+	return first
+}
