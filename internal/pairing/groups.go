@@ -11,19 +11,18 @@ const (
 	MaxGroup = 8
 )
 
-// Groups divides players into groups of about the given size, from MinGroup to MaxGroup. The
-// sizes differ by one at most, and the first groups are the larger ones. Neighbours in the
-// list come into one group: for players in the order of their ranks this gives the divisions
-// of a league, in which games are even and from which one can rise. Groups by lot are those
-// of a list that [Lot] has mixed.
+// Groups divides players into groups of a size at most, from MinGroup to MaxGroup, or larger
+// ones if some would be smaller than MinGroup. Their sizes differ by one at most, and the first
+// groups are the larger ones. Neighbours in the list come into one group: for players in the
+// order of their ranks this gives the divisions of a league, in which games are even and from
+// which one can rise. Groups by lot are those of a list that [Lot] has mixed.
 func Groups(players []int, size int) (groups [][]int) {
 	n := len(players)
 	if n == 0 {
 		return nil
 	}
 	size = min(max(size, MinGroup), MaxGroup)
-	count := (n + size/2) / size
-	count = max(min(count, n/MinGroup), (n+MaxGroup-1)/MaxGroup)
+	count := max(1, min((n+size-1)/size, n/MinGroup))
 	for at := range count {
 		size = n / count
 		if at < n%count {

@@ -11,10 +11,7 @@ package pairing
 
 import (
 	"cmp"
-	"errors"
 	"slices"
-
-	"github.com/halfpoint-go/halfpoint/internal/matching"
 )
 
 // A Tournament is what has happened before a round.
@@ -23,6 +20,7 @@ type Tournament struct {
 	Rounds  []Round  // that have been played
 	Sizes   Sizes    // zero: Standard
 	McMahon *McMahon // nil: Swiss
+	Points  int      // that can be won in a round: the games of each pair; 0 means 1
 }
 
 // A Player is somebody who plays in a tournament.
@@ -35,13 +33,14 @@ type Player struct {
 // absent.
 type Round struct {
 	Games []Game
-	Bye   int // the player who had it, and a win for it; NoBye: nobody
+	Bye   int // the player who had it, and all points for it; NoBye: nobody
 }
 
 // NoBye says that nobody has the bye.
 const NoBye = -1
 
-// A Game is a game of two players, by their places in the list.
+// A Game is a game of two players, by their places in the list; or their games of a round, if
+// they play several.
 type Game struct {
 	Black, White int
 	Won          [2]int // half points of both: 2 and 0, 1 and 1. Both have 0 while it is not known
@@ -87,7 +86,8 @@ func (t Tournament) Next(playing []int) *Draw {
 	n := len(t.Players)
 	d := &Draw{Playing: slices.Clone(playing), sizes: cmp.Or(t.Sizes, Standard), mcmahon: t.McMahon, round: len(t.Rounds) + 1, met: map[[2]int]bool{},
 		scores: make([]int, n), byes: make([]int, n), whites: make([]int, n), up: make([]int, n), down: make([]int, n), within: make([]placed, n), ratings: make([]int, n)}
-	d.span = d.round
+	points := max(t.Points, 1)
+	d.span = 1 + len(t.Rounds)*points
 	if t.McMahon != nil {
 		d.span += t.McMahon.Bar - t.McMahon.Floor + 3 // which is what OpenGotha counts
 	}
@@ -104,7 +104,7 @@ func (t Tournament) Next(playing []int) *Draw {
 		}
 		if r.Bye != NoBye {
 			d.byes[r.Bye]++
-			half[r.Bye] += 2
+			half[r.Bye] += 2 * points
 		}
 		if t.McMahon != nil {
 			for _, p := range r.missing(n) {
@@ -208,59 +208,4 @@ type Pair struct {
 	Black, White int
 	Handicap     int // stones for Black, see Handicaps
 	Weight       Weight
-}
-
-// A Pairing is the pairs of a round, the first in the order of pairing first.
-type Pairing struct {
-	Pairs []Pair
-	Bye   int // NoBye: nobody
-	Proof matching.Matching
-	Order []int // to whom the numbers of the proof refer
-}
-
-// ErrImpossible means that the players cannot be paired without a pair that is forbidden.
-var ErrImpossible = errors.New("the players cannot be paired like that")
-
-// Pair pairs the round, without the forbidden pairs. If their number is odd, the bye is
-// chosen first: it goes to somebody who has not had it, or has had it least often, and of
-// these to the last. Two who have played each other meet again only where that cannot be
-// avoided.
-func (d *Draw) Pair(forbidden ...[2]int) (Pairing, error) {
-	out := Pairing{Bye: NoBye, Order: slices.Clone(d.Playing)}
-	if len(out.Order)%2 == 1 {
-		last := len(out.Order) - 1
-		for i := range out.Order {
-			if j := len(out.Order) - 1 - i; d.byes[out.Order[j]] < d.byes[out.Order[last]] {
-				last = j
-			}
-		}
-		out.Bye = out.Order[last]
-		out.Order = slices.Delete(out.Order, last, last+1)
-	}
-	var edges []matching.Edge
-	for i, p := range out.Order {
-		for j, q := range out.Order[:i] {
-			if !slices.Contains(forbidden, [2]int{p, q}) && !slices.Contains(forbidden, [2]int{q, p}) {
-				edges = append(edges, matching.Edge{A: i, B: j, Weight: d.Weight(p, q).Total()})
-			}
-		}
-	}
-	var err error
-	out.Proof, err = matching.Perfect(len(out.Order), edges)
-	if errors.Is(err, matching.ErrImpossible) {
-		return Pairing{}, ErrImpossible
-	}
-	if err == nil {
-		err = out.Proof.Check(len(out.Order), edges)
-	}
-	if err != nil {
-		return Pairing{}, err
-	}
-	for i, j := range out.Proof.Mate {
-		if i < j {
-			p, q := out.Order[i], out.Order[j]
-			out.Pairs = append(out.Pairs, d.colored(p, q))
-		}
-	}
-	return out, nil
 }

@@ -164,7 +164,7 @@ func TestPairLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(2026, 11))
 	repeats, byes, handicaps := 0, 0, 0
 	for range tier.Pick(300, 10_000, 100_000) {
-		tournament := pairing.Tournament{}
+		tournament := pairing.Tournament{Points: r.IntN(4)}
 		for range r.IntN(11) {
 			tournament.Players = append(tournament.Players, pairing.Player{Rating: r.IntN(4) * 100, Grade: r.IntN(12) - 6})
 		}
@@ -216,11 +216,11 @@ func TestPairLaws(t *testing.T) {
 				if tournament.McMahon != nil {
 					most = tournament.McMahon.Handicaps.Most
 				}
-				if handicaps += pair.Handicap; pair.Handicap < 0 || pair.Handicap > most {
-					t.Fatalf("%+v has a handicap: %+v", pair, tournament)
+				if handicaps += pair.Handicap; pair.Handicap < 0 || pair.Handicap > most || pair.Weight.Score <= 0 {
+					t.Fatalf("%+v: %+v", pair, tournament)
 				}
 				met[ends], seen[pair.Black], seen[pair.White] = true, true, true
-				round.Games = append(round.Games, pairing.Game{Black: pair.Black, White: pair.White, Handicap: pair.Handicap, Won: [][2]int{{2, 0}, {1, 1}, {0, 2}, {0, 0}}[r.IntN(4)]})
+				round.Games = append(round.Games, pairing.Game{Black: pair.Black, White: pair.White, Handicap: pair.Handicap, Won: [][2]int{{2 * max(1, tournament.Points), 0}, {1, 1}, {0, 2}, {0, 0}}[r.IntN(4)]})
 			}
 			if want := len(playing) % 2; (got.Bye != pairing.NoBye) != (want == 1) || 2*len(got.Pairs)+want != len(playing) {
 				t.Fatalf("%d play, and there are %d pairs and the bye %d", len(playing), len(got.Pairs), got.Bye)
@@ -259,22 +259,25 @@ func TestSwissExample(t *testing.T) {
 	if w := d.Weight(0, 2); w.New != 0 || w.Score != 62_500_000_000 || w.Seed != 0 || w.Drawn == 0 {
 		t.Errorf("those who have met: %+v", w)
 	}
-	got, err = d.Pair([2]int{1, 0})
+	got, err = d.Pair(forbid(1, 0))
 	if err != nil || slices.ContainsFunc(got.Pairs, func(p pairing.Pair) bool { return p.Black+p.White == 1 }) {
 		t.Errorf("without the first pair: %+v, %v", got, err)
 	}
-	if _, err = d.Pair([2]int{0, 1}, [2]int{0, 2}, [2]int{0, 3}); !errors.Is(err, pairing.ErrImpossible) {
+	if _, err = d.Pair(forbid(0, 1), forbid(0, 2), forbid(3, 0), forbid(4, 0), forbid(0, pairing.NoBye)); !errors.Is(err, pairing.ErrImpossible) {
 		t.Errorf("nobody is left for 0: %v", err)
 	}
 }
 
-// The bye is worth a win, an absence nothing.
+// The bye is worth all that can be won in a round, an absence nothing.
 func TestSwissBye(t *testing.T) {
-	tournament := pairing.Tournament{Players: make([]pairing.Player, 4), Rounds: []pairing.Round{{Games: []pairing.Game{{Black: 0, White: 1, Won: [2]int{2, 0}}}, Bye: 2}}}
-	d := tournament.Next([]int{0, 1, 2, 3})
-	for pair, want := range map[[2]int]bool{{0, 2}: true, {1, 3}: true, {0, 3}: false, {1, 2}: false} {
-		if got := d.Weight(pair[0], pair[1]).Score == pairing.Standard.Score; got != want {
-			t.Errorf("%v have equal scores: %v", pair, got)
+	for points := range 3 {
+		won := 2 * max(points, 1)
+		tournament := pairing.Tournament{Points: points, Players: make([]pairing.Player, 4), Rounds: []pairing.Round{{Games: []pairing.Game{{Black: 0, White: 1, Won: [2]int{won, 0}}}, Bye: 2}}}
+		d := tournament.Next([]int{0, 1, 2, 3})
+		for pair, want := range map[[2]int]bool{{0, 2}: true, {1, 3}: true, {0, 3}: false, {1, 2}: false} {
+			if got := d.Weight(pair[0], pair[1]).Score == pairing.Standard.Score; got != want {
+				t.Errorf("%d points in a round: %v have equal scores: %v", points, pair, got)
+			}
 		}
 	}
 }

@@ -6,7 +6,12 @@ type Weight struct{ New, Score, Drawn, Seed, Colors int }
 // Total is the weight of a pair that may be paired: at least 1.
 func (w Weight) Total() int { return 1 + w.New + w.Score + w.Drawn + w.Seed + w.Colors }
 
-// Weight says what speaks for a pair.
+// plus adds the parts of other to those of w, so many times.
+func (w Weight) plus(other Weight, times int) Weight {
+	return Weight{w.New + times*other.New, w.Score + times*other.Score, w.Drawn + times*other.Drawn, w.Seed + times*other.Seed, w.Colors + times*other.Colors}
+}
+
+// Weight says what speaks for a pair of two who play.
 func (d *Draw) Weight(p, q int) (w Weight) {
 	if !d.met[[2]int{p, q}] {
 		w.New = d.sizes.New
