@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -269,6 +270,15 @@ type stream struct {
 	since int64 // after this message
 }
 
+// whose names the person and the browser that a stream is for, so that other tabs of the
+// browser know whether what it brings is for them, too; empty: nobody knows which browser it is.
+func (st *stream) whose() string {
+	if st.browser == "" {
+		return ""
+	}
+	return bot.HashSecret(st.who.ID + "\n" + st.browser)
+}
+
 // notify wakes the stream's goroutine.
 func (st *stream) notify() {
 	select {
@@ -409,7 +419,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		missed = slices.Insert(missed, 0, []byte("event: reset\ndata: {}\n\n"))
 	}
 	hello := speak(s.languageOf(r.Context(), who, browserLanguage(r)))
-	hello.URL, hello.Seat = s.cfg.PublicURL, s.otherSeat(who, st.browser)
+	hello.URL, hello.Seat, hello.Whose = s.cfg.PublicURL, s.otherSeat(who, st.browser), st.whose()
 	spoken, err := json.Marshal(hello)
 	if err != nil {
 		failed("the words of the page cannot be sent", err)
@@ -433,7 +443,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		case <-beat.C:
-			if send([]byte(": still here\n\n")) != nil {
+			if send([]byte("event: beat\ndata: {}\n\n")) != nil {
 				return
 			}
 		case <-s.stopping.Done():

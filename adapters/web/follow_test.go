@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -141,6 +142,77 @@ func TestFollow(t *testing.T) {
 		defer r.mu.Unlock()
 		if r.streams != 0 || len(r.clients) != 0 {
 			t.Errorf("%d streams are still counted, of %v", r.streams, r.clients)
+		}
+	})
+}
+
+// One stream follows several games, for all tabs of a browser. It says of which game each
+// number is, goes on when one of the pages is gone, and ends with the last.
+func TestFollowSeveral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := openStore(t, store.Memory)
+		r := newRoom(st)
+		b := withPages(st)
+		url, _ := inMemory(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+		say := commands(t, b)
+		say("black", "/new aga 5x5")
+		first := strings.TrimPrefix(pathOf(t, st), "/g/")
+		say("black", "/new aga 5x5")
+		second := strings.TrimPrefix(pathOf(t, st), "/g/")
+		resp, err := clientFor(url).Get(url + "/g/follow?game=nobody-knows&game=" + first + "&game=" + second + "&game=" + first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body := bufio.NewReader(resp.Body)
+		hears := func(want ...string) { // in any order
+			t.Helper()
+			var got []string
+			for len(got) < len(want) {
+				frame := ""
+				for !strings.HasSuffix(frame, "\n\n") {
+					line, err := body.ReadString('\n')
+					if err != nil {
+						t.Fatalf("the stream ended after %q: %v", got, err)
+					}
+					frame += line
+				}
+				if !strings.HasPrefix(frame, "retry:") {
+					got = append(got, strings.TrimSpace(frame))
+				}
+			}
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("the page hears %q, want %q", got, want)
+			}
+		}
+		hears("data: "+first+" 3", "data: "+second+" 3", "event: gone\ndata: nobody-knows")
+		say("black", "/place C3 game:2")
+		hears("data: " + second + " 4")
+		say("black", "/place C3 game:1")
+		hears("data: " + first + " 4")
+		r.mu.Lock()
+		if r.streams != 1 {
+			t.Errorf("%d streams are counted, want 1", r.streams)
+		}
+		r.mu.Unlock()
+		time.Sleep(heartbeat)
+		hears("data: "+first+" 4", "data: "+second+" 4")
+		seal(t, st)
+		time.Sleep(heartbeat)
+		hears("event: gone\ndata: "+first, "event: gone\ndata: "+second)
+		if line, err := body.ReadString('\n'); err == nil {
+			t.Errorf("the stream goes on: %q", line)
+		}
+		for _, n := range []int{0, maxFollowed + 1} {
+			query := ""
+			for i := range n {
+				query += fmt.Sprintf("&game=x%d", i)
+			}
+			if resp, body := do(t, "GET", url+"/g/follow?"+query, ""); resp.StatusCode != http.StatusBadRequest {
+				t.Errorf("%d games are followed: %s %s", n, resp.Status, body)
+			}
 		}
 	})
 }
@@ -404,7 +476,7 @@ func TestGameFollowedInChromium(t *testing.T) {
 	}
 	p.do(chromedp.Reload())
 	shows(game, "5. Black E5")
-	p.wait(`performance.getEntriesByType('resource').some((e) => e.name.endsWith('/follow'))`)
+	p.wait(`performance.getEntriesByType('resource').some((e) => e.name.includes('/follow'))`)
 	say("white", "/place A1") // the server had no room for it, and is asked again
 	r.mu.Lock()
 	r.streams -= maxStreams
@@ -416,8 +488,31 @@ func TestGameFollowedInChromium(t *testing.T) {
 		document.querySelector("a[href$='board.png']").click(); return taken })()`) {
 		t.Error("the script takes a picture for a page")
 	}
-	say("white", "/undo")
+
+	// The tabs of a browser share a stream. When the one that has it is closed, another goes on.
+	say("black", "/new aga 3x3")
+	browser := chromium(t)
+	var tabs []*tab
+	for i, path := range []string{game, game, pathOf(t, st)} {
+		p := blankTab(t, browser)
+		tabs = append(tabs, p)
+		if _, err := chromedp.Call(p.ctx, cdp.AddScriptToEvaluateOnNewDocument, cdp.AddScriptToEvaluateOnNewDocumentParams{
+			Source: `streams = 0; EventSource = class extends EventSource { constructor(a) { super(a); streams++ } close() { super.close(); streams-- } }`}); err != nil {
+			t.Fatal(err)
+		}
+		p.do(chromedp.Navigate(url + path))
+		p.wait(`performance.getEntriesByType('resource').some((e) => e.name.includes('/follow')) && streams === %d`, map[bool]int{i == 0: 1}[true])
+	}
+	if err := chromedp.Cancel(tabs[0].ctx); err != nil {
+		t.Fatal(err)
+	}
+	say("white", "/place B1 game:1")
+	say("black", "/place B2 game:2")
+	tabs[1].wait(`document.querySelector('.line').textContent.startsWith('8. White B1')`)
+	tabs[2].wait(`document.querySelector('.line').textContent.startsWith('1. Black B2')`)
+	shows(game, "8. White B1")
+	say("white", "/undo game:1")
 	seal(t, st)
-	say("black", "/resign confirm:yes")
+	say("black", "/resign confirm:yes game:1")
 	p.wait(`document.title.includes('404') || !document.querySelector('.steps')`)
 }

@@ -233,20 +233,49 @@ func TestSeatsChangeHands(t *testing.T) {
 	})
 }
 
+// hello returns what a stream of the room says when it has told what was before.
+func hello(t *testing.T, url, seat, browser string) (said spoken) {
+	t.Helper()
+	s := follow(t, url, "seat="+seat, "", browserNamed(browser))
+	defer s.body.Close()
+	for s.in.Scan() && s.in.Text() != "event: ready" {
+	}
+	s.in.Scan()
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(s.in.Text(), "data: ")), &said); err != nil {
+		t.Fatal(err)
+	}
+	return said
+}
+
+// Tabs share a stream only when it is for the same person in the same browser.
+func TestWhoseStream(t *testing.T) {
+	url := open(t, newRoom(newLog(t)), fakeService{})
+	whose := map[string]string{}
+	for _, browser := range []string{"first", "second"} {
+		for _, seat := range []string{"black", "white", "onlooker", "name:Ada", "name:Ben"} {
+			key := hello(t, url, seat, browser).Whose
+			if before, taken := whose[key]; taken || len(key) < 32 {
+				t.Errorf("%s in the %s browser shares the stream %q with %s", seat, browser, key, before)
+			}
+			whose[key] = seat + " in the " + browser
+			if hello(t, url, seat, browser).Whose != key {
+				t.Errorf("two tabs of %s in the %s browser have streams of their own", seat, browser)
+			}
+		}
+	}
+	if key := hello(t, url, "black", "").Whose; key != "" {
+		t.Errorf("whoever has no cookie shares the stream %q", key)
+	}
+}
+
 // Whoever comes to a seat that somebody has is shown the other one, or that of an onlooker.
 func TestOtherSeat(t *testing.T) {
 	var asked []bot.Request
 	url := open(t, newRoom(newLog(t)), private(&asked))
 	offered := func(seat, browser, want string) {
 		t.Helper()
-		s := follow(t, url, "seat="+seat, "", browserNamed(browser))
-		defer s.body.Close()
-		for s.in.Scan() && s.in.Text() != "event: ready" {
-		}
-		s.in.Scan()
-		var hello spoken
-		if err := json.Unmarshal([]byte(strings.TrimPrefix(s.in.Text(), "data: ")), &hello); err != nil || hello.Seat != want {
-			t.Errorf("%s comes to %s and is offered %q, not %q; %v", browser, seat, hello.Seat, want, err)
+		if got := hello(t, url, seat, browser).Seat; got != want {
+			t.Errorf("%s comes to %s and is offered %q, not %q", browser, seat, got, want)
 		}
 	}
 	offered("black", "second", "")

@@ -180,6 +180,7 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("GET /answer/{key}/{file}", s.reading(1, s.answerFile))
 	mux.HandleFunc("GET /g/{slug}", s.reading(1, s.gamePage))
 	mux.HandleFunc("GET /g/{slug}/{seq}", s.reading(1, s.gamePage))
+	mux.HandleFunc("GET /g/follow", s.reading(streamReads, s.followSeveral))
 	mux.HandleFunc("GET /g/{slug}/follow", s.reading(streamReads, s.follow))
 	mux.HandleFunc("POST /g/{slug}/look", s.reading(drawReads, s.chooseLook))
 	mux.HandleFunc("GET /g/{slug}/turn/{number}", s.reading(1, s.turn))

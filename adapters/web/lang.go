@@ -50,8 +50,9 @@ func browserLanguage(r *http.Request) string {
 type spoken struct {
 	Lang  string            `json:"lang"`
 	Words map[string]string `json:"words,omitempty"`
-	URL   string            `json:"url,omitempty"`  // where others reach the room, if the page cannot know that
-	Seat  string            `json:"seat,omitempty"` // where the browser may sit, if somebody else has the seat that it asked for
+	URL   string            `json:"url,omitempty"`   // where others reach the room, if the page cannot know that
+	Seat  string            `json:"seat,omitempty"`  // where the browser may sit, if somebody else has the seat that it asked for
+	Whose string            `json:"whose,omitempty"` // whose stream it is; empty: no other tab may share it
 }
 
 // pageLanguage returns the language of a page for somebody who prefers one: English where

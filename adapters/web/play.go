@@ -46,7 +46,7 @@ func (s *server) player(r *http.Request, linked outbox.User) (now bot.View, who 
 	if isRecord(r) {
 		return now, who, nil, nil
 	}
-	if now, err = s.watched(r); err != nil {
+	if now, err = s.watched(r.Context(), r.PathValue("slug")); err != nil {
 		return now, who, nil, err
 	}
 	m := now.Match

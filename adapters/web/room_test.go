@@ -372,7 +372,7 @@ func follow(t testing.TB, url, query, last string, cookies ...*http.Cookie) *rea
 	return r
 }
 
-// next returns the next event, false at the end of the stream.
+// next returns the next event that is no heartbeat, false at the end of the stream.
 func (r *reader) next() (event, bool) {
 	var e event
 	for r.in.Scan() {
@@ -387,7 +387,9 @@ func (r *reader) next() (event, bool) {
 				r.t.Fatalf("%v in %s", err, value)
 			}
 		case "":
-			if e.id != "" || e.name != "" {
+			if e.name == "beat" {
+				e = event{}
+			} else if e.id != "" || e.name != "" {
 				return e, true
 			}
 		}

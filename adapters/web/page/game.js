@@ -4,12 +4,17 @@ import { GameView } from "./view.js";
 import { hear } from "./hear.js";
 import "./bell.js";
 import "./play.js";
+import { following } from "./follow.js";
+import { Shared } from "./share.js";
 import { markDead } from "./dead.js";
 
 const main = document.querySelector("main");
 const view = new GameView(main, location.href, { address: true });
 
+let shared, newest = view.newest;
+
 main.addEventListener("taken", ({ detail: page }) => {
+  if (!main.querySelector(".steps")) shared?.close(); // there is no page any more
   document.title = page.title;
   document.body.className = page.body.className;
   document.documentElement.lang = page.documentElement.lang;
@@ -17,36 +22,12 @@ main.addEventListener("taken", ({ detail: page }) => {
   hear(main.querySelector(".told")?.dataset.heard ?? main.querySelector("h1").textContent);
 });
 
-let following, newest = view.newest, reconnecting = 0;
-
-/** Follows the game from now on. */
-function follow() {
-  following?.close();
-  following = new EventSource(view.game + "/follow");
-  listen(45); // three beats of the server: a computer that slept may never hear that the connection is gone
-  following.addEventListener("message", (e) => {
-    listen(45);
-    if (e.data === newest) return;
-    newest = e.data;
-    view.update(); // also an earlier moment has more turns after it now
-  });
-  following.addEventListener("gone", () => {
-    following.close();
-    clearTimeout(reconnecting);
-    view.update();
-  });
-  following.addEventListener("error", () => {
-    if (following.readyState !== EventSource.CLOSED) return; // the browser tries again
-    listen(10 + 10 * Math.random()); // not all pages at once
-    view.update(); // there may be no page any more
-  });
-}
-
-/** Follows the game anew if nothing is heard of it for some seconds, and it has a page. */
-function listen(seconds) {
-  clearTimeout(reconnecting);
-  reconnecting = setTimeout(() => main.querySelector(".steps") && follow(), 1000 * seconds);
+/** Takes a change of the game, which may have happened before the page was made. */
+function changed(now) {
+  if (now === newest) return;
+  newest = now;
+  view.update(); // also an earlier moment has more turns after it now
 }
 
 if ("record" in main.dataset) markDead(view, main);
-else follow();
+else shared = new Shared(following(view.game.replace("/g/", ""), changed, () => view.update()));

@@ -1,4 +1,4 @@
-// The stream of messages from the room.
+// The stream of messages from the room, which the tabs of one person share.
 
 import { $ } from './dom.js';
 import { setBase } from './address.js';
@@ -8,8 +8,9 @@ import { add, empty, has } from './log.js';
 import { keepEnd, loaded } from './scroll.js';
 import { welcome } from './guide.js';
 import * as live from './live.js';
+import { Shared } from '../share.js';
 
-let stream = null, retry = 0, streamSeat = null;
+let shared = null, seat = null;
 let loading = true;    // the history is on its way
 let last = 0;          // number of the last message that everybody sees
 const lastOwn = {};    // and of the last for one seat alone
@@ -20,34 +21,47 @@ const nameHost = () => { document.cookie = 'halfpoint-at-' + location.host.repla
 /** Follows the room in the seat of the reader. */
 export function connect(anew = false) {
   const to = mySeat();
-  if (!anew && stream && streamSeat === to && stream.readyState !== EventSource.CLOSED) return;
-  stream?.close();
-  clearTimeout(retry);
-  streamSeat = to;
-  nameHost();
-  const q = new URLSearchParams({ seat: to });
-  if (last) q.set('after', last), q.set('own', lastOwn[to] ?? 0);
-  const s = stream = new EventSource('/events?' + q);
-  s.onmessage = (event) => {
-    const m = JSON.parse(event.data);
+  if (!anew && shared && seat === to) return;
+  shared?.close();
+  seat = to;
+  shared = new Shared({
+    kinds: ['message', 'reset', 'ready', 'beat'],
+    address: () => {
+      nameHost();
+      const q = new URLSearchParams({ seat: to });
+      if (last) q.set('after', last), q.set('own', lastOwn[to] ?? 0);
+      return '/events?' + q;
+    },
+    take: (kind, data) => takes[kind]?.(data && JSON.parse(data)),
+    place: () => [last, lastOwn[to] ?? 0],
+    behind: ([all, own]) => last < all || (lastOwn[to] ?? 0) < own,
+    retry: () => 3000,
+  });
+}
+
+/** What to do with each kind of event. */
+const takes = {
+  message(m) {
     if (has(m.n)) return;
-    if (m.private) lastOwn[to] = m.n; else last = m.n;
+    if (m.private) lastOwn[seat] = m.n; else last = m.n;
     keepEnd(() => add(m));
     live.learn(m, loading);
     if (loading) return;
     welcome();
     followTurn();
-  };
-  s.addEventListener('reset', () => {
+  },
+
+  reset() {
     last = 0;
     empty();
     live.clear();
-  });
-  s.addEventListener('ready', (event) => {
+  },
+
+  ready(spoken) {
     line('');
-    const spoken = JSON.parse(event.data);
     setBase(spoken.url);
     speak(spoken.lang, spoken.words);
+    shared.share(spoken.whose && 'halfpoint-room ' + spoken.whose);
     if (!loading) return;
     loading = false;
     if (spoken.seat) { // somebody else sits there
@@ -59,13 +73,12 @@ export function connect(anew = false) {
     followTurn();
     loaded();
     live.begin();
-  });
-  s.onerror = () => {
+  },
+
+  down() {
     line(t('The room does not answer. Trying again…'));
-    // The browser tries again by itself, unless the room refused.
-    if (s.readyState === EventSource.CLOSED) retry = setTimeout(connect, 3000);
-  };
-}
+  },
+};
 
 document.addEventListener('seated', () => connect());
 
