@@ -13,18 +13,18 @@ import (
 // all that the limits allow, and sandboxes.
 func (b *Bot) mostGames() int { return 2 * b.games.Channel }
 
-// unfinished looks up the games that count against the limits.
+// unfinished looks up the games that count against the limits: those of events do not.
 func (b *Bot) unfinished(ctx context.Context, in *task) (err error) {
 	in.Limits = b.games
 	if s := in.req.Seats; s != nil {
 		in.Sat = s.Since.Truncate(time.Millisecond) // as the store keeps the times of games
 	}
 	here := in.req.Where.WithoutThread()
-	in.Here, err = b.store.Matches(ctx, Query{Where: here, States: []match.State{match.Open, match.Going}, Limit: b.games.Channel})
+	in.Here, err = b.store.Matches(ctx, Query{Where: here, States: []match.State{match.Open, match.Going}, Own: true, Limit: b.games.Channel})
 	if err != nil {
 		return err
 	}
-	in.Yours, err = b.store.Matches(ctx, Query{Where: here, Player: in.By, States: []match.State{match.Open, match.Going, match.Sandbox}, Limit: b.games.Person + b.mostGames()})
+	in.Yours, err = b.store.Matches(ctx, Query{Where: here, Player: in.By, States: []match.State{match.Open, match.Going, match.Sandbox}, Own: true, Limit: b.games.Person + b.mostGames()})
 	return err
 }
 

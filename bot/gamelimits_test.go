@@ -30,6 +30,23 @@ func TestDefaultGameLimits(t *testing.T) {
 	}
 }
 
+// Games of events count neither for a person nor for a channel.
+func TestGamesOfEventsAreNotLimited(t *testing.T) {
+	k := newTalk(t)
+	k.say(t, "ada", "/new opponent:bob")
+	k.say(t, "bob", "/join game:1")
+	own := k.matches(t, bot.Query{})[0]
+	for i := range bot.Defaults.Limits.Games.Channel {
+		m := own
+		m.ID, m.Page, m.Fixture = match.GameID(fmt.Sprint("table-", i)), "", match.Fixture{Event: "e-1", Round: 1, Table: i + 1}
+		m.Seq = 0
+		must(t, k.store.Commit(t.Context(), &match.Step{Request: string(m.ID), At: k.now, Match: &m, New: true}))
+	}
+	if a, _ := k.say(t, "ada", "/new opponent:eve"); a.Text != "" {
+		t.Errorf("beside the games of an event: %q", a.Text)
+	}
+}
+
 // A challenge that somebody joins at the same moment is not cancelled, and one
 // that is asked for twice by the same request does not replace itself.
 func TestReplacingKeepsGamesThatBegan(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
@@ -30,8 +31,10 @@ type Query struct {
 	Player match.PersonID
 	States []match.State
 	Number int
-	Limit  int  // 0: 100
-	Any    bool // in any order, where it only matters whether there are any
+	Event  match.GameID // to which they belong
+	Own    bool         // they belong to no event
+	Limit  int          // 0: 100
+	Any    bool         // in any order, where it only matters whether there are any
 }
 
 // A Store keeps all data. Its methods may be called concurrently. What a method
@@ -77,12 +80,31 @@ type Store interface {
 	// Commit stores a step, or returns ErrConflict and stores nothing. It sets the
 	// Number of s.Match if the match is new.
 	Commit(ctx context.Context, s *match.Step) error
+	// Contest returns an event and its log, or ErrNotFound.
+	Contest(ctx context.Context, id contest.ID) (contest.Head, []contest.Event, error)
+	// ContestPage returns the event whose page has a slug, or ErrNotFound.
+	ContestPage(ctx context.Context, slug string) (contest.Head, error)
+	// Contests returns at most limit events of a place, which may be anything from a thread
+	// to all platforms, that are in one of the states, or in any for none, the newest first.
+	Contests(ctx context.Context, where match.Room, states []contest.State, limit int) ([]contest.Head, error)
+	// ContestsOf returns the events that a person is in, as a player, on the waiting list or
+	// as an organiser, also those that are over, the newest first.
+	ContestsOf(ctx context.Context, p match.PersonID) ([]contest.Head, error)
+	// ContestEventsBy returns the lines in the logs of events that a person caused, and
+	// those about them, by event, in order.
+	ContestEventsBy(ctx context.Context, p match.PersonID) (map[contest.ID][]contest.Event, error)
+	// CommitContest stores a step of an event, or returns ErrConflict and stores nothing. If
+	// the event is new, s.Contest is then a copy that has its Number.
+	CommitContest(ctx context.Context, s *contest.Step) error
+	// Draft returns what somebody has chosen so far of an event that they organise in a
+	// channel; empty: nothing, or a day ago.
+	Draft(ctx context.Context, p match.PersonID, where match.Room, now time.Time) (string, error)
 	// Unpark makes the posts due again that were parked for a channel long enough ago,
 	// in their order, and reports whether there are any. The time that is long enough
 	// doubles with each attempt; if the room can surely be reached again, none is.
 	Unpark(ctx context.Context, where match.Room, now time.Time, sure bool) (some bool, err error)
-	// DueBy returns at most limit timed actions that are due at or before now, the
-	// oldest first. Its cost does not depend on the number of matches.
+	// DueBy returns at most limit timed actions of matches and events that are due at or
+	// before now, the oldest first. Its cost does not depend on the number of matches.
 	DueBy(ctx context.Context, now time.Time, limit int) ([]match.Due, error)
 	// NextDue returns the time of the next timed action; zero if there is none.
 	NextDue(ctx context.Context) (time.Time, error)

@@ -14,8 +14,20 @@ const forgetDue = "DELETE FROM due WHERE game = $1"
 
 // putDue replaces the timed actions of a match.
 func putDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due) error {
-	if _, err := tx.ExecContext(ctx, forgetDue, game); err != nil || len(due) == 0 {
+	if _, err := tx.ExecContext(ctx, forgetDue, game); err != nil {
 		return err
+	}
+	return addDue(ctx, tx, game, due)
+}
+
+// forgetTimed deletes the timed actions of an event but for those that are owed, see
+// [contest.Owed].
+const forgetTimed = "DELETE FROM due WHERE game = $1 AND kind NOT LIKE '%:%'"
+
+// addDue adds timed actions to those of a match or an event.
+func addDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due) error {
+	if len(due) == 0 {
+		return nil
 	}
 	var values []string
 	args := []any{game}
@@ -27,6 +39,20 @@ func putDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due)
 	_, err := tx.ExecContext(ctx, "INSERT INTO due (game, kind, at, seq) VALUES "+strings.Join(values, ", "), args...)
 	if err != nil {
 		return fmt.Errorf("store timed actions: %w", err)
+	}
+	return nil
+}
+
+// owe adds timed actions to those of an event, unless it was forgotten. What is owed already
+// is owed once.
+func owe(ctx context.Context, tx *sql.Tx, owes []match.Due) error {
+	for _, d := range owes {
+		_, err := tx.ExecContext(ctx, `INSERT INTO due (game, kind, at, seq)
+			SELECT id, CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($4 AS BIGINT) FROM contest WHERE id = $1
+			ON CONFLICT DO NOTHING`, d.Game, d.Kind, timer(d.At), d.Seq)
+		if err != nil {
+			return fmt.Errorf("store what is owed to an event: %w", err)
+		}
 	}
 	return nil
 }

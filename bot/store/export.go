@@ -77,7 +77,7 @@ type column struct {
 var tables = []table{
 	newTable("person", "id", "id platform platform_id name"),
 	newTable("preference", "person", "person body"),
-	newTable("game", "id", "id rules setup opener invited opened# state black white to_move seq# result changed# clock deadline#", "rated#", "", "", "", "", "", "", "page"),
+	newTable("game", "id", "id rules setup opener invited opened# state black white to_move seq# result changed# clock deadline#", "rated#", "", "", "", "", "", "", "page", "contest round# tbl#"),
 	newTable("game_channel", "game, platform, channel", "game platform channel thread number# state"),
 	newTable("event", "game, seq", "game seq# at# actor body proof"),
 	newTable("due", "game, kind, at", "game kind at# seq#"),
@@ -95,6 +95,10 @@ var tables = []table{
 	newTable("outage", "platform, server, started", "", "", "", "", "", "platform server started# ended#"),
 	newTable("link", "secret", "", "", "", "", "", "", "", "", "", "secret person platform channel name at#"),
 	newTable("record", "slug", "", "", "", "", "", "", "", "", "", "slug platform channel person browser name shared# visited# size# body"),
+	newTable("contest", "id", "", "", "", "", "", "", "", "", "", "id page platform channel thread number# title state seq# opened# changed#"),
+	newTable("contest_event", "contest, seq", "", "", "", "", "", "", "", "", "", "contest seq# at# actor person body"),
+	newTable("contest_person", "person, contest", "", "", "", "", "", "", "", "", "", "person contest"),
+	newTable("draft", "person, platform, channel", "", "", "", "", "", "", "", "", "", "person platform channel at# text"),
 }
 
 // newTable makes a table from the columns that each version of exports added; # follows

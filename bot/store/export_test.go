@@ -68,7 +68,7 @@ func TestStrangeTextsAreExported(t *testing.T) {
 const smallExport = `{"halfpoint":"export","version":10}
 {"person":{"id":"pa","platform":"web","platform_id":"name:ada","name":"Ada <½>"}}
 {"preference":{"person":"pa","body":"{\"remind\":\"none\"}"}}
-{"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000,"rated":1,"page":"p"}}
+{"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000,"rated":1,"page":"p","contest":"e-1","round":2,"tbl":3}}
 {"game_channel":{"game":"g","platform":"web","channel":"c","thread":"","number":1,"state":"going"}}
 {"event":{"game":"g","seq":1,"at":1700000001000,"actor":"pa","body":"turn B place D4","proof":"0123456789abcdef"}}
 {"due":{"game":"g","kind":"flag","at":1700000009000,"seq":1}}
@@ -86,7 +86,11 @@ const smallExport = `{"halfpoint":"export","version":10}
 {"outage":{"platform":"web","server":"s","started":1700000002000,"ended":0}}
 {"link":{"secret":"beef","person":"pa","platform":"web","channel":"c","name":"Firefox","at":1700000003000}}
 {"record":{"slug":"r","platform":"","channel":"","person":"","browser":"beef","name":"a.sgf","shared":1,"visited":1700000003000,"size":12,"body":"03MAAA=="}}
-{"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"room_setting":1,"server":1,"server_channel":1,"holder":1,"bookmark":1,"message":1,"decoration":1,"outage":1,"link":1,"record":1}}
+{"contest":{"id":"e-1","page":"q","platform":"web","channel":"c","thread":"","number":1,"title":"Autumn","state":"signup","seq":1,"opened":1700000003000,"changed":1700000003000}}
+{"contest_event":{"contest":"e-1","seq":1,"at":1700000003000,"actor":"pa","person":"","body":"{\"kind\":\"open\"}"}}
+{"contest_person":{"person":"pa","contest":"e-1"}}
+{"draft":{"person":"pa","platform":"web","channel":"c","at":1700000003000,"text":"{}"}}
+{"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"room_setting":1,"server":1,"server_channel":1,"holder":1,"bookmark":1,"message":1,"decoration":1,"outage":1,"link":1,"record":1,"contest":1,"contest_event":1,"contest_person":1,"draft":1}}
 `
 
 // lacked is what exports had less the older they were: tables, and columns as they
@@ -96,7 +100,8 @@ var lacked = []struct {
 	tables  []string
 	columns [][3]string
 }{
-	{9, []string{"link", "record"}, nil},
+	{9, []string{"link", "record", "contest", "contest_event", "contest_person", "draft"},
+		[][3]string{{`,"contest":"e-1","round":2,"tbl":3`, ``, `,"contest":"","round":0,"tbl":0`}}},
 	{8, nil, [][3]string{{`,"page":"p"`, ``, `,"page":""`}}},
 	{7, nil, [][3]string{{`"tried":1,"person":"pa"`, `"tried":1`, `"tried":1,"person":""`}, {`,"person":"pa"}}`, `}}`, `,"person":""}}`}}},
 	{6, nil, [][3]string{{`"why":"","tried":1`, `"why":"clean"`, `"why":"","tried":1`}}},
@@ -240,13 +245,13 @@ func TestImportRefuses(t *testing.T) {
 		{"a row twice", swap(lines[15], lines[15]+lines[15]), "line 17: this bookmark was there before"},
 		{"an event of no match", swap(`{"event":{"game":"g"`, `{"event":{"game":"h"`), "line 6: what this event refers to is not there"},
 		{"an event before its match", swap(lines[3]+lines[4]+lines[5], lines[5]+lines[3]+lines[4]), "line 4: what this event refers to is not there"},
-		{"a row too few", swap(lines[15], ""), "line 21: it counts 1 rows of bookmark, and there are 0"},
-		{"a row too many", swap(lines[15], lines[15]+`{"bookmark":{"adapter":"web","value":""}}`+"\n"), "line 23: it counts 1 rows of bookmark, and there are 2"},
-		{"a count too few", swap(`"bookmark":1,`, ``), "line 22: it counts 0 rows of bookmark, and there are 1"},
-		{"a count too many", swap(`"bookmark":1,`, `"bookmark":1,"diary":0,`), "line 22: it counts tables that are not there"},
-		{"no counts", swap(lines[21], `{"end":null}`), "line 22: it counts 0 rows of person, and there are 1"},
-		{"more after the end", smallExport + lines[15], "line 23: something follows the end"},
-		{"two exports", smallExport + smallExport, "line 23: something follows the end"},
+		{"a row too few", swap(lines[15], ""), "line 25: it counts 1 rows of bookmark, and there are 0"},
+		{"a row too many", swap(lines[15], lines[15]+`{"bookmark":{"adapter":"web","value":""}}`+"\n"), "line 27: it counts 1 rows of bookmark, and there are 2"},
+		{"a count too few", swap(`"bookmark":1,`, ``), "line 26: it counts 0 rows of bookmark, and there are 1"},
+		{"a count too many", swap(`"bookmark":1,`, `"bookmark":1,"diary":0,`), "line 26: it counts tables that are not there"},
+		{"no counts", swap(lines[25], `{"end":null}`), "line 26: it counts 0 rows of person, and there are 1"},
+		{"more after the end", smallExport + lines[15], "line 27: something follows the end"},
+		{"two exports", smallExport + smallExport, "line 27: something follows the end"},
 		{"an endless line", swap(`"s1"`, `"`+strings.Repeat("x", 17<<20)+`"`), "line 16: it is longer than 16777216 bytes"},
 	} {
 		err := refuses(t, s, strings.NewReader(c.text))

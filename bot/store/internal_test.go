@@ -100,6 +100,9 @@ func TestQueriesUseIndices(t *testing.T) {
 		"going on here":      {bot.Query{Where: here, States: going}, "game_channel_state"},
 		"mine here":          {bot.Query{Where: here, Player: "p", States: going}, "game_white"},
 		"mine":               {bot.Query{Player: "p"}, "game_white"},
+		"mine, own":          {bot.Query{Where: here, Player: "p", States: going, Own: true}, "game_white"},
+		"own here":           {bot.Query{Where: here, States: going, Own: true}, "game_channel_state"},
+		"of an event":        {bot.Query{Where: here, Event: "e-1", States: going}, "game_contest"},
 		"mine, going on":     {bot.Query{Player: "p", States: going}, "game_white"},
 		"of a thread":        {bot.Query{Where: match.Room{Platform: "web", Channel: "c", Thread: "t"}}, "game_channel_thread"},
 		"by number":          {bot.Query{Where: here, Number: 3}, "number=?"},
@@ -117,6 +120,7 @@ func TestQueriesUseIndices(t *testing.T) {
 // that have a deadline, a message not among all that were said.
 func TestLookupsUseIndices(t *testing.T) {
 	s := memory(t)
+	contestsHere, _ := contestsQuery(match.Room{Platform: "web", Channel: "c"}, nil)
 	for _, c := range []struct {
 		query string
 		args  []any
@@ -141,6 +145,8 @@ func TestLookupsUseIndices(t *testing.T) {
 			"CORRELATED SCALAR SUBQUERY", "SEARCH post USING COVERING INDEX post_parked (platform=? AND channel=?)",
 			"CORRELATED SCALAR SUBQUERY", "SEARCH bookmark USING COVERING INDEX sqlite_autoindex_bookmark_1 (adapter=?)"}},
 		{paged, []any{"p"}, []string{"SEARCH g USING INDEX game_page (page=?)", "SEARCH c USING INDEX sqlite_autoindex_game_channel_1 (game=?)"}},
+		{contestsOf, []any{"p"}, []string{"SEARCH p USING PRIMARY KEY (person=?)", "SEARCH c USING INDEX sqlite_autoindex_contest_1 (id=?)", "USE TEMP B-TREE FOR ORDER BY"}},
+		{contestsHere, []any{"web", "c"}, []string{"SEARCH c USING INDEX sqlite_autoindex_contest_2 (platform=? AND channel=?)", "USE TEMP B-TREE FOR ORDER BY"}},
 	} {
 		plan := explain(t, s, c.query, c.args...)
 		lines := strings.Split(plan, "\n")
@@ -330,7 +336,7 @@ func TestStrangersAreLookedAtAgain(t *testing.T) {
 		INSERT INTO person VALUES ('opens', 'web', '1', ''), ('black', 'web', '2', ''), ('white', 'web', '3', ''), ('invited', 'web', '4', ''),
 			('acts', 'web', '5', ''), ('chooses', 'web', '6', ''), ('stranger', 'web', '7', ''), ('not asked about', 'web', '8', '');
 		INSERT INTO preference VALUES ('chooses', '{}');
-		INSERT INTO game VALUES ('g', 'aga@1', '{"w":9,"h":9}', 'opens', 'invited', 0, 'going', 'black', 'white', '', 1, '', 1700000000000, 'none', 0, 0, '');
+		INSERT INTO game VALUES ('g', 'aga@1', '{"w":9,"h":9}', 'opens', 'invited', 0, 'going', 'black', 'white', '', 1, '', 1700000000000, 'none', 0, 0, '', '', 0, 0);
 		INSERT INTO event VALUES ('g', 1, 1700000000000, 'acts', 'comment 1 Nice', '');`))
 	must(t, s.forEach(t.Context(), []string{"opens", "black", "white", "invited", "acts", "chooses", "stranger"}, 2, removeStrangers))
 	left, err := values[string](t.Context(), s.read, "SELECT id FROM person ORDER BY platform_id")
@@ -512,6 +518,24 @@ func TestSixteenthVersionIsBroughtUp(t *testing.T) {
 	s := broughtUp(t, 16, deletedGames)
 	states, err := values[string](t.Context(), s.read, "SELECT g.id || ' ' || g.state || ' ' || c.state FROM game g JOIN game_channel c ON c.game = g.id ORDER BY g.id")
 	wants(t, "states", []string{"c cancelled cancelled", "d deleted deleted", "e ended ended", "o open open", "p deleted deleted"}, states, err)
+}
+
+// Up to the twenty-second version only matches had timed actions; these stay due.
+func TestTwentySecondVersionIsBroughtUp(t *testing.T) {
+	s := broughtUp(t, 22, `
+		INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed, clock, deadline, rated)
+			VALUES ('g', 'aga@1', '{"w":9,"h":9}', 'pa', '', 1, 'going', 'pa', 'pb', 'pa', 0, '', 1, '3d', 1700259200000, 0);
+		INSERT INTO game_channel VALUES ('g', 'web', 'c', '', 1, 'going');
+		INSERT INTO due VALUES ('g', 'flag', 1700259200000, 0), ('g', 'remind', 1700200000000, 0);`)
+	m, err := s.Header(t.Context(), "g")
+	wants(t, "fixture", match.Fixture{}, m.Fixture, err)
+	m.Seq = 1
+	step := &match.Step{Request: "r", At: m.Changed, Match: &m, Events: []match.Event{{Seq: 1, Body: match.ParseBody("comment 1 Hello")}}, Due: []match.Due{{Game: "g", Kind: "flag", At: m.Deadline, Seq: 1}}}
+	due, err := s.DueBy(t.Context(), m.Deadline, 9)
+	wants(t, "due", []match.Due{{Game: "g", Kind: "remind", At: time.UnixMilli(1700200000000).UTC()}, {Game: "g", Kind: "flag", At: m.Deadline}}, due, err)
+	must(t, s.Commit(t.Context(), step))
+	due, err = s.DueBy(t.Context(), m.Deadline, 9)
+	wants(t, "due after a step", step.Due, due, err)
 }
 
 // deletedGames are games with and without a deletion, open and over.

@@ -14,7 +14,8 @@ import (
 // matchesFrom begins every query for matches, as scanMatch reads them.
 const matchesFrom = `
 	SELECT g.id, g.rules, g.setup, g.opener, g.invited, c.platform, c.channel, c.thread, c.number, g.opened,
-		g.state, g.black, g.white, g.to_move, g.seq, g.result, g.changed, g.clock, g.deadline, g.rated, g.page
+		g.state, g.black, g.white, g.to_move, g.seq, g.result, g.changed, g.clock, g.deadline, g.rated, g.page,
+		g.contest, g.round, g.tbl
 	FROM game g JOIN game_channel c ON c.game = g.id`
 
 // scanMatch reads a match from a row of matchesFrom.
@@ -24,7 +25,8 @@ func scanMatch(scan scanner) (match.Match, error) {
 	var opened, changed, deadline int64
 	err := scan(&m.ID, &m.Rules, &setup, &m.Opener, &m.Invited,
 		&m.Where.Platform, &m.Where.Channel, &m.Where.Thread, &m.Number, &opened,
-		&m.State, &m.Black, &m.White, &m.ToMove, &m.Seq, &m.Result, &changed, &clock, &deadline, &m.Rated, &m.Page)
+		&m.State, &m.Black, &m.White, &m.ToMove, &m.Seq, &m.Result, &changed, &clock, &deadline, &m.Rated, &m.Page,
+		&m.Fixture.Event, &m.Fixture.Round, &m.Fixture.Table)
 	if err != nil {
 		return match.Match{}, err
 	}
@@ -123,12 +125,18 @@ func matchesQuery(q bot.Query) (query string, args []any) {
 		}
 	}
 	noIndex := "" // added to a column, keeps SQLite from choosing an index of the channel
-	if q.Player != "" {
-		noIndex = " || ''" // a person plays fewer games than a channel may have
+	if q.Player != "" || q.Event != "" {
+		noIndex = " || ''" // a person or an event has fewer games than a channel may have
 	}
 	is("c.platform"+noIndex, q.Where.Platform)
 	is("c.channel"+noIndex, q.Where.Channel)
 	is("c.thread", q.Where.Thread)
+	if q.Event != "" {
+		conditions = append(conditions, "g.contest = "+arg(q.Event), "g.contest <> ''") // as in the index
+	}
+	if q.Own {
+		conditions = append(conditions, "g.contest = ''")
+	}
 	if q.Number != 0 {
 		conditions = append(conditions, "c.number = "+arg(q.Number))
 	}

@@ -43,45 +43,59 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 				return err
 			}
 		}
-		for i := range step.Posts {
-			// The asker shows a post after those of the same game that it holds already.
-			p := &step.Posts[i]
-			before := slices.DeleteFunc(slices.Clone(step.Posts[:i]), func(o match.OutboxPost) bool { return o.Lane() != p.Lane() })
-			after := len(before) > 0 && !slices.ContainsFunc(before, func(o match.OutboxPost) bool { return !o.Held() })
-			if err := putPost(ctx, tx, p, step.At, after && p.Asker); err != nil {
-				return err
-			}
-		}
 		if step.Match != nil {
 			if err := putDue(ctx, tx, step.Match.ID, step.Due); err != nil {
 				return err
 			}
 		}
-		if step.Typed != nil {
-			line := outbox.Message{Room: step.Typed.Room, At: step.Typed.At, By: cmp.Or(step.Typed.By, step.By), Text: step.Typed.Text}
-			if _, err := putMessage(ctx, tx, line); err != nil {
-				return fmt.Errorf("store the typed message: %w", err)
-			}
+		if err := owe(ctx, tx, step.Owes); err != nil {
+			return err
 		}
-		if step.Link != nil {
-			if err := putLink(ctx, tx, *step.Link, step); err != nil {
-				return err
-			}
-		}
-		if step.Prefs != nil {
-			if err := putPreferences(ctx, tx, *step.Prefs); err != nil {
-				return err
-			}
-		}
-		if step.Room != nil {
-			return putRoomSettings(ctx, tx, *step.Room)
-		}
-		return nil
+		return putRest(ctx, tx, step)
 	})
 	if err == nil && step.New && step.Match != nil {
 		step.Match.Number = number
 	}
 	return err
+}
+
+// putRest stores what a step holds besides its answer and a match or an event: posts, what was
+// typed, what somebody has chosen.
+func putRest(ctx context.Context, tx *sql.Tx, step *match.Step) error {
+	for i := range step.Posts {
+		// The asker shows a post after those of the same game that it holds already.
+		p := &step.Posts[i]
+		before := slices.DeleteFunc(slices.Clone(step.Posts[:i]), func(o match.OutboxPost) bool { return o.Lane() != p.Lane() })
+		after := len(before) > 0 && !slices.ContainsFunc(before, func(o match.OutboxPost) bool { return !o.Held() })
+		if err := putPost(ctx, tx, p, step.At, after && p.Asker); err != nil {
+			return err
+		}
+	}
+	if step.Typed != nil {
+		line := outbox.Message{Room: step.Typed.Room, At: step.Typed.At, By: cmp.Or(step.Typed.By, step.By), Text: step.Typed.Text}
+		if _, err := putMessage(ctx, tx, line); err != nil {
+			return fmt.Errorf("store the typed message: %w", err)
+		}
+	}
+	if step.Link != nil {
+		if err := putLink(ctx, tx, *step.Link, step); err != nil {
+			return err
+		}
+	}
+	if step.Draft != nil {
+		if err := putDraft(ctx, tx, *step.Draft, step.At); err != nil {
+			return err
+		}
+	}
+	if step.Prefs != nil {
+		if err := putPreferences(ctx, tx, *step.Prefs); err != nil {
+			return err
+		}
+	}
+	if step.Room != nil {
+		return putRoomSettings(ctx, tx, *step.Room)
+	}
+	return nil
 }
 
 // sound returns an error for a step that no decision should have made: one that would
@@ -96,12 +110,18 @@ func sound(step *match.Step) error {
 	if step.Room != nil && (step.Room.Room.Platform == "" || (step.Room.Room.Channel == "") == (step.Room.Server == "")) {
 		return errors.New("step has settings without a room")
 	}
+	if d := step.Draft; d != nil && (d.Person == "" || d.Where.Platform == "" || d.Where.Channel == "") {
+		return errors.New("step has a draft without a person or a room")
+	}
 	if step.Match == nil {
 		if len(step.Events) > 0 {
 			return errors.New("step has events without a match")
 		}
 		if len(step.Due) > 0 {
 			return errors.New("step has timed actions without a match")
+		}
+		if len(step.Owes) > 0 {
+			return errors.New("step owes an event something without a match")
 		}
 		return nil
 	}
@@ -117,6 +137,11 @@ func sound(step *match.Step) error {
 	for _, d := range step.Due {
 		if d.Game != step.Match.ID || d.Kind == "" || d.At.IsZero() {
 			return fmt.Errorf("step of match %s has an invalid timed action: %v", step.Match.ID, d)
+		}
+	}
+	for _, d := range step.Owes {
+		if err := soundDue(d, step.Match.Fixture.Event, true); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -156,10 +181,11 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err 
 	}
 	err = put(ctx, tx, "match", `
 		INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed,
-			clock, deadline, rated, page)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT DO NOTHING`,
+			clock, deadline, rated, page, contest, round, tbl)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) ON CONFLICT DO NOTHING`,
 		m.ID, m.Rules, setup, m.Opener, m.Invited, millis(m.Opened),
-		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), string(clock), timer(m.Deadline), flag(m.Rated), m.Page)
+		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), string(clock), timer(m.Deadline), flag(m.Rated), m.Page,
+		m.Fixture.Event, m.Fixture.Round, m.Fixture.Table)
 	if err != nil {
 		return 0, err
 	}

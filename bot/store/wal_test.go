@@ -438,7 +438,7 @@ func TestRestoreRefuses(t *testing.T) {
 	bare := filepath.Join(t.TempDir(), "bare.db")
 	sqlDo(t, bare, "CREATE TABLE diary (day TEXT)", "DROP TABLE diary")
 	orphan := backup.lay(t)
-	sqlDo(t, orphan, "PRAGMA foreign_keys = 0", "INSERT INTO due VALUES ('nowhere', 'flag', 1, 1)")
+	sqlDo(t, orphan, "PRAGMA foreign_keys = 0", "INSERT INTO event VALUES ('nowhere', 1, 1, '', '', '')")
 	hole := slices.Clone(backup[""])
 	clear(hole[len(hole)/2:][:store.PageSize])
 	dir := filepath.Dir(name)
@@ -455,7 +455,7 @@ func TestRestoreRefuses(t *testing.T) {
 		{"a few bytes", files{"": backup[""][:50]}.lay(t), "not a halfpoint database"},
 		{"half of one", files{"": backup[""][:len(backup[""])/2]}.lay(t), "not a halfpoint database"},
 		{"one with a hole", files{"": hole}.lay(t), "not a halfpoint database"},
-		{"a row too many", orphan, "a row of due refers to nothing"},
+		{"a row too many", orphan, "a row of event refers to nothing"},
 		{"another program's", diary, "not a halfpoint database"},
 		{"one without tables", bare, "without tables"},
 		{"a newer one", newer, "written by a newer halfpoint"},

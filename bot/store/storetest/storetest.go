@@ -54,6 +54,16 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"the last changed match comes first", lastChangedFirst},
 		{"what has changed in a match is stored, though it is known how it stood", changedStanding},
 
+		{"an event is read back as it was stored", contestReadBack},
+		{"a step of an event that comes too late leaves nothing behind", contestConflicts},
+		{"a step of an event must fit its log", contestsMustFit},
+		{"what is owed to an event stays until it is done", contestDue},
+		{"a game knows its table of an event", fixtures},
+		{"events are found by place and state, the newest first", findContests},
+		{"the events that somebody is in are found", membersOfContests},
+		{"a draft counts for a day", drafts},
+		{"posts of an event are posts", postsOfContests},
+
 		{"a post comes back as it was owed", postReadBack},
 		{"a step marks what nothing older waits before", triedByStep},
 		{"posts are changed while they wait", changePosts},
