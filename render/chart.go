@@ -5,8 +5,10 @@ import (
 	"image"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/fogleman/gg"
+	"golang.org/x/text/width"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -99,7 +101,6 @@ func (t Chart) Letters() string {
 	for _, r := range t.Rows {
 		title, value = max(title, printed(r.head())), max(value, printed(r.Value))
 	}
-	pad := func(s string, to int) string { return s + strings.Repeat(" ", max(to-printed(s), 0)) }
 	for _, r := range t.Rows {
 		line := pad(r.head(), title) + "  " + pad(r.Value, value) + "  " + r.Flip
 		fmt.Fprintf(&b, "\n%s\n", strings.TrimRight(line, " "))
@@ -138,20 +139,23 @@ func (r *ChartRow) head() string {
 	return r.Title + " (" + r.Label + ")"
 }
 
+// pad returns a text with spaces behind it up to a column of a terminal.
+func pad(s string, to int) string { return s + strings.Repeat(" ", max(to-printed(s), 0)) }
+
 // printed returns how many columns a text takes in a terminal.
 func printed(s string) int {
 	n := 0
 	for _, r := range s {
-		if n++; wideLetter(r) {
+		switch k := width.LookupRune(r).Kind(); {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		case k == width.EastAsianWide || k == width.EastAsianFullwidth:
+			n += 2
+		default:
 			n++
 		}
 	}
 	return n
 }
-
-// wideLetter reports whether a letter is as wide as two others, and one before which a
-// line may end.
-func wideLetter(r rune) bool { return r >= 0x2E80 && r < 0xA000 || r >= 0xF900 && r < 0xFB00 }
 
 func (t *Chart) words() *Words {
 	if t.Words == nil {
@@ -167,15 +171,7 @@ func (t Chart) Draw(w io.Writer, o Options) error {
 	if err != nil {
 		return err
 	}
-	k := l.k
-	c := newCanvas(l.bounds())
-	c.palette = k.palette
-	row := make([]uint8, c.w)
-	for x := range row {
-		row[x] = k.palette.of(k.theme.panel)
-	}
-	c.paint(&background{sizeKey: k.sizeKey, layout: &layout{}, plain: row}, l.ops, c.bounds())
-	return encode(w, c, k.bits, nil)
+	return l.encode(w)
 }
 
 // Bounds returns the width and height of the picture in pixels.
@@ -195,29 +191,54 @@ func (t *Chart) list(o Options) (*chartList, error) {
 		return nil, err
 	}
 	k := spritesFor(o, 19, 19) // a common set: of its background alone there is need
-	l := &chartList{displayList{palette: k.palette}, k, chartMargin}
+	l := newChartList(k, chartWide)
 	l.chart(t)
 	return l, nil
 }
 
-func (l *chartList) bounds() (w, h int) { return l.k.u(chartWide) &^ 1, l.k.u(l.y) }
-
-// A chartList collects the ops of a chart from the top down.
+// A chartList collects the ops of a chart or a sheet from the top down.
 type chartList struct {
 	displayList
-	k *sprites
-	y int // where the next line begins, in units
+	k    *sprites
+	wide int // units
+	y    int // where the next line begins, in units
+}
+
+func newChartList(k *sprites, wide int) *chartList {
+	return &chartList{displayList{palette: k.palette}, k, wide, chartMargin}
+}
+
+func (l *chartList) bounds() (w, h int) { return l.k.u(l.wide) &^ 1, l.k.u(l.y) }
+
+// encode writes the picture as a PNG.
+func (l *chartList) encode(w io.Writer) error {
+	k := l.k
+	c := newCanvas(l.bounds())
+	c.palette = k.palette
+	row := make([]uint8, c.w)
+	for x := range row {
+		row[x] = k.palette.of(k.theme.panel)
+	}
+	c.paint(&background{sizeKey: k.sizeKey, layout: &layout{}, plain: row}, l.ops, c.bounds())
+	return encode(w, c, k.bits, nil)
 }
 
 // style returns a style, its size in units.
 func (l *chartList) style(w weight, size int, c rgb) style { return style{w, l.k.u(size), c} }
 
-// lines sets a text in as many lines as it takes, pitch units apart.
+// lines sets a sentence in as many lines as it takes, pitch units apart.
 func (l *chartList) lines(text string, pitch int, st style) {
+	if text != "" {
+		l.wrapped(capital(drawable(text, "")), pitch, st)
+	}
+}
+
+// wrapped is lines for a text that can be drawn, and keeps its small letters.
+func (l *chartList) wrapped(text string, pitch int, st style) {
 	if text == "" {
 		return
 	}
-	for _, line := range st.wrap(capital(drawable(text, "")), l.k.u(chartWide-2*chartMargin)) {
+	for _, line := range st.wrap(text, l.k.u(l.wide-2*chartMargin)) {
 		l.text(l.k.u(chartMargin), l.k.u(l.y+pitch/2), line, st)
 		l.y += pitch
 	}

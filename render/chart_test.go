@@ -106,13 +106,13 @@ func TestChartBars(t *testing.T) {
 		-2: image.Rect(chartZero, 0, chartZero+barReach/4, barHeight),
 		-8: image.Rect(chartZero, 0, chartZero+barReach, barHeight),
 	} {
-		l := &chartList{displayList{palette: k.palette}, k, 0}
+		l := &chartList{displayList: displayList{palette: k.palette}, k: k}
 		l.bar(margin, 8)
 		if edge := map[bool]rgb{true: k.theme.blackBorder, false: k.theme.whiteBorder}[margin > 0]; l.ops[1].box() != want || l.ops[1].fill != k.palette.of(edge) {
 			t.Errorf("%v: %v, want %v", margin, l.ops[1].box(), want)
 		}
 	}
-	l := &chartList{displayList{palette: k.palette}, k, 0}
+	l := &chartList{displayList: displayList{palette: k.palette}, k: k}
 	if l.bar(0, 0); len(l.ops) != 2 { // the groove and the zero line
 		t.Errorf("even: %d boxes", len(l.ops))
 	}

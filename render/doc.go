@@ -41,6 +41,16 @@
 // their middle. If there are more rows than fit, those that are worth nothing go,
 // and the last of the rest become one, so that the ledger still adds up.
 //
+// # Tables
+//
+// A [Chart] compares margins, a [Sheet] is the table of an event. They have the fonts and
+// colours of the panel, and are as high as they must be. In a sheet each game has a sign:
+// won (+), drawn (=), lost (−), in play (…), or in play and the player of the row is to
+// act (▸, in a frame like that of the player to act in the panel). Beside it lies the
+// player's stone, under it the margin, or in a Swiss above it the opponent's place.
+//
+// # Boards for pages
+//
 // [SVG] writes the board alone, with the same marks, for a page that has the rest in
 // words and tables, and that people press on.
 //

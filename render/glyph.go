@@ -115,6 +115,8 @@ func rasterize(k glyphKey) *glyph {
 		return doubled(rasterize(k), (k.size+5)/10)
 	case '▲', '▼':
 		return arrow(k.size, k.letter == '▼')
+	case '▸':
+		return turned(arrow(k.size, false))
 	}
 	f, size := fonts[k.weight](), k.size
 	if i, err := f.GlyphIndex(&letters.parts, k.letter); err != nil || i == 0 {
@@ -184,6 +186,19 @@ func arrow(size int, down bool) *glyph {
 		}
 	}
 	return g
+}
+
+// turned returns a triangle that points to the right, from one that points up.
+func turned(up *glyph) *glyph {
+	w, h := up.box.Dx(), up.box.Dy()
+	out := &glyph{box: image.Rect(0, 0, h, w), advance: up.advance}
+	out.box = out.box.Add(image.Pt(0, (up.box.Min.Y+up.box.Max.Y-w)/2))
+	for y := range w {
+		for x := range h {
+			out.mask = append(out.mask, up.mask[(h-1-x)*w+y])
+		}
+	}
+	return out
 }
 
 // A style is how a text is set; size is in pixels of the picture.

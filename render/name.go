@@ -16,7 +16,10 @@ const maxName = 32
 // private characters, so nothing that turns the direction of the text around
 // it, no towers of accents, at most maxName letters. It returns instead if
 // the result is empty.
-func clean(name, instead string) string {
+func clean(name, instead string) string { return cleaned(name, instead, maxName) }
+
+// cleaned is clean with at most so many letters.
+func cleaned(name, instead string, most int) string {
 	var out []rune
 	marks, space := 0, false
 	for _, r := range name {
@@ -33,8 +36,8 @@ func clean(name, instead string) string {
 		default:
 			marks = 0
 		}
-		if len(out) >= maxName {
-			out[maxName-1] = '…'
+		if len(out) >= most {
+			out[most-1] = '…'
 			break
 		}
 		if space {
@@ -42,8 +45,8 @@ func clean(name, instead string) string {
 		}
 		out = append(out, r)
 	}
-	if len(out) > maxName {
-		out = append(out[:maxName-1], '…')
+	if len(out) > most {
+		out = append(out[:most-1], '…')
 	}
 	if len(out) == 0 {
 		return instead

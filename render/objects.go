@@ -37,6 +37,7 @@ func (g *background) draws() {
 	})
 	icons := newSprites(g, g.u(32)&^1)
 	g.icon, g.dot = icons.stone, icons.mark[lastMark]
+	g.chip[black], g.chip[white] = g.chipOf(t.blackTile), g.chipOf(t.whiteTile)
 	g.bowl = g.newBowl(bowlRadius)
 	g.button = g.object(buttonSize+2, g.buttonOf(buttonSize))
 	g.small = g.object(smallButton+2, g.buttonOf(smallButton))

@@ -2,8 +2,8 @@ package render
 
 import "io"
 
-// A Picture can be drawn, and described to people who do not see it: a [Scene] or a
-// [Chart].
+// A Picture can be drawn, and described to people who do not see it: a [Scene], a [Chart]
+// or a [Sheet].
 type Picture interface {
 	// Draw writes a PNG. What o leaves out is as the picture's own Look has it.
 	Draw(w io.Writer, o Options) error

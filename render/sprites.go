@@ -42,6 +42,7 @@ type background struct {
 	button *sprite
 	small  *sprite // button of the legend
 	zone   *sprite
+	chip   [3]*sprite // by colour: a stone in a line of a sheet
 }
 
 // row returns the pixels under those of a row of the picture.

@@ -108,6 +108,8 @@ func TestEyes(t *testing.T) {
 			{"noughts on the panel", th.faint, th.panel, 3},
 			{"gains", th.gain, th.panel, 5.5},
 			{"losses", th.loss, th.panel, 5.5},
+			{"games that are won", th.gain, th.footer, 4.5},
+			{"the frame of a game", th.due, th.panel, 3},
 			{"the result", th.onBanner, th.banner, 7},
 			{"Black's tile", th.whiteTile, th.blackTile, 10},
 			{"the frame of Black's tile", th.due, th.blackTile, 3},
