@@ -47,9 +47,10 @@ type Store interface {
 	Forget(ctx context.Context, f Forgetting) error
 	Forgetting(ctx context.Context) ([]Forgetting, error)
 	// Erase deletes what is stored about a person: their name, their settings, their
-	// comments on games, and the lines of the local room that go with them. The person's id
-	// stays in games, posts, answers and other lines, and no longer refers to anybody.
-	// Another call finishes what was interrupted.
+	// comments on games, the ranks that they declared in events, their drafts of events, and
+	// the lines of the local room that go with them. The person's id stays in games, events,
+	// posts, answers and other lines, and no longer refers to anybody. Another call finishes
+	// what was interrupted.
 	Erase(ctx context.Context, f Forgetting) error
 	// MessagesOf returns the lines of the local room's transcript that go with a person:
 	// what they typed, quotes of their comments, and private messages to them.

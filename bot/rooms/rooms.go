@@ -40,8 +40,8 @@ type Store interface {
 	Servers(ctx context.Context, platform string) ([]Server, error)
 	// Left stores when the bot left a server; zero: it is there.
 	Left(ctx context.Context, platform, server string, since time.Time) error
-	// ForgetServer deletes a server, the games of its channels with all that belongs to
-	// them, and people about whom nothing else is stored then.
+	// ForgetServer deletes a server, the games and events of its channels with all that
+	// belongs to them, and people about whom nothing else is stored then.
 	ForgetServer(ctx context.Context, platform, server string) error
 	// Outages returns all stored outages, in the order of their beginning.
 	Outages(ctx context.Context) ([]Outage, error)

@@ -273,8 +273,10 @@ func putContest(ctx context.Context, tx *sql.Tx, step *contest.Step) error {
 			return err
 		}
 	}
-	if err := putMembers(ctx, tx, step.Contest); err != nil {
-		return fmt.Errorf("store who is in: %w", err)
+	if len(step.Log) > 0 {
+		if err := putMembers(ctx, tx, step.Contest, step.Log); err != nil {
+			return fmt.Errorf("store who is in: %w", err)
+		}
 	}
 	if _, err := tx.ExecContext(ctx, forgetTimed, id); err != nil {
 		return fmt.Errorf("drop timed actions: %w", err)
@@ -290,8 +292,10 @@ func putContest(ctx context.Context, tx *sql.Tx, step *contest.Step) error {
 	return owe(ctx, tx, step.Owes)
 }
 
-// putMembers stores who is in an event. Few steps change that, so only differences are written.
-func putMembers(ctx context.Context, tx *sql.Tx, c *contest.Contest) error {
+// putMembers stores who is in an event after lines of its log. Few lines change that, so it
+// writes only differences. Somebody who was erased meanwhile does not come back: nobody comes
+// in without a line that names them.
+func putMembers(ctx context.Context, tx *sql.Tx, c *contest.Contest, log []contest.Event) error {
 	was, err := values[match.PersonID](ctx, tx, "SELECT person FROM contest_person WHERE contest = $1", c.ID)
 	if err != nil {
 		return err
@@ -303,7 +307,8 @@ func putMembers(ctx context.Context, tx *sql.Tx, c *contest.Contest) error {
 		}
 	}
 	for _, p := range is {
-		if slices.Contains(was, p) {
+		named := slices.ContainsFunc(log, func(e contest.Event) bool { return e.By == p || e.Body.Person == p })
+		if slices.Contains(was, p) || !named {
 			continue
 		}
 		_, err := tx.ExecContext(ctx, "INSERT INTO contest_person (person, contest) VALUES ($1, $2) ON CONFLICT DO NOTHING", p, c.ID)
@@ -320,4 +325,36 @@ func putMembers(ctx context.Context, tx *sql.Tx, c *contest.Contest) error {
 		}
 	}
 	return nil
+}
+
+// linesAbout finds the lines of events that are about a person.
+const linesAbout = "SELECT contest, seq, at, actor, body FROM contest_event WHERE person = $1 AND person <> ''"
+
+// unrank deletes the ranks that a person has declared in events.
+func (s *Store) unrank(ctx context.Context, p match.PersonID) error {
+	type line struct {
+		contest.Event
+		of contest.ID
+	}
+	lines, err := list(ctx, s.costly, func(scan scanner) (l line, err error) {
+		l.Event, err = scanContestEvent(scan, &l.of)
+		return l, err
+	}, linesAbout, p)
+	if err != nil {
+		return err
+	}
+	lines = slices.DeleteFunc(lines, func(l line) bool { return l.Body.Rank == nil })
+	return portions(ctx, s, lines, forgetRows, func(ctx context.Context, tx *sql.Tx, some []line) error {
+		for _, l := range some {
+			l.Body.Rank = nil
+			body, err := l.Body.Encode()
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, "UPDATE contest_event SET body = $1 WHERE contest = $2 AND seq = $3", body, l.of, l.Seq); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -124,8 +124,9 @@ func (s *Store) Forgetting(ctx context.Context) (_ []bot.Forgetting, err error) 
 }
 
 // Erase deletes what is stored about a person: their name and platform id, their settings,
-// their comments on games, and in the local room the lines that are theirs. The person's id
-// stays in games, posts, answers and other lines, and no longer refers to anybody.
+// their comments on games, the ranks that they declared in events, their drafts of events, and
+// in the local room the lines that are theirs. The person's id stays in games, events, posts,
+// answers and other lines, and no longer refers to anybody.
 //
 // It changes a few rows at a time, so that other changes can come in between. After an
 // error, or if the process dies, another call finishes the work. Deleted data is
@@ -146,7 +147,7 @@ func (s *Store) Erase(ctx context.Context, f bot.Forgetting) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.unsay(ctx, p, known); err != nil {
+	if err := errors.Join(s.unsay(ctx, p, known), s.unrank(ctx, p)); err != nil {
 		return err
 	}
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -156,6 +157,8 @@ func (s *Store) Erase(ctx context.Context, f bot.Forgetting) (err error) {
 			"DELETE FROM record WHERE person = $1 AND person <> ''",
 			"DELETE FROM person WHERE id = $1",
 			"DELETE FROM preference WHERE person = $1",
+			"DELETE FROM draft WHERE person = $1",
+			"DELETE FROM contest_person WHERE person = $1",
 		} {
 			if _, err := tx.ExecContext(ctx, query, p); err != nil {
 				return err

@@ -42,14 +42,17 @@ const strangers = `
 	AND NOT EXISTS (SELECT 1 FROM game WHERE white = person.id)
 	AND NOT EXISTS (SELECT 1 FROM game WHERE invited = person.id AND invited <> '')
 	AND NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND post.platform = person.platform AND post.person = person.id)
-	AND NOT EXISTS (SELECT 1 FROM event WHERE actor = person.id AND ` + noTurn + `)`
+	AND NOT EXISTS (SELECT 1 FROM event WHERE actor = person.id AND ` + noTurn + `)
+	AND NOT EXISTS (SELECT 1 FROM contest_event WHERE actor = person.id AND actor <> '')
+	AND NOT EXISTS (SELECT 1 FROM contest_event WHERE person = person.id AND person <> '')
+	AND NOT EXISTS (SELECT 1 FROM draft WHERE person = person.id)`
 
-// sweeps lists all sweeps of Prune. Games and their events are never pruned, unless
+// sweeps lists all sweeps of Prune. Events are never pruned. Games and their logs are not, unless
 // people have deleted them, or they are sandboxes that have expired. Of these the newest of a room stays until another game
 // follows, which would get its number.
 //
 // Of the posts that were shown in a place Prune keeps the first and the last with a
-// receipt, the last of each kind, and all with receipts of a running game, because
+// receipt, the last of each kind, and all with receipts of a running game or event, because
 // [Store.Shown], [Store.GameUnder] and [Store.Unpark] look for these.
 var sweeps = []sweep{
 	{table: "inbox", key: "request", keep: keepAnswers, useless: "at < $1"},
@@ -60,6 +63,7 @@ var sweeps = []sweep{
 				AND newer.kind = post.kind AND newer.private = post.private AND newer.thread = post.thread)
 			AND (receipt = ''
 				OR NOT EXISTS (SELECT 1 FROM game WHERE id = post.game AND state IN ('open', 'going', 'sandbox'))
+				AND NOT EXISTS (SELECT 1 FROM contest WHERE id = post.game AND state IN ('signup', 'playing'))
 				AND EXISTS (SELECT 1 FROM post newer WHERE ` + sameLane + ` AND newer.n > post.n AND newer.state = 'settled' AND newer.receipt <> '')
 				AND EXISTS (SELECT 1 FROM post newer WHERE ` + sameLane + ` AND newer.n < post.n AND newer.state = 'settled' AND newer.receipt <> '')))`},
 	{table: "game", key: "id", keep: keepDeleted, removes: removeGames, useless: `state = 'deleted' AND changed < $1 AND EXISTS (
@@ -69,6 +73,8 @@ var sweeps = []sweep{
 		useless: "at < $1 AND n <= (SELECT MAX(n) FROM message) - " + strconv.Itoa(leastKept)},
 	{table: "record", key: "slug", keep: keepRecords, useless: "visited < $1 - shared * " + strconv.FormatInt((keepShared-keepRecords).Milliseconds(), 10)},
 	{table: "link", key: "secret", keep: keepLinks, useless: "at < $1 + CASE name WHEN '' THEN " + strconv.FormatInt((keepLinks-keepUnused).Milliseconds(), 10) + " ELSE 0 END"},
+	// Somebody's other drafts may have to wait for the next round.
+	{table: "draft", key: "person", keep: keepDrafts, useless: "at < $1"},
 	// A stranger may be sending a first request at this moment. The store then refuses
 	// the step, because it names an unknown person, and the bot decides again.
 	{table: "person", key: "id", useless: "$1 > 0 AND " + strangers + `

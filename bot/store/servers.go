@@ -53,12 +53,14 @@ const (
 			WHERE c.platform = $1 AND c.server = $2 AND inbox.request LIKE '%:' || g.game || ':%')`
 	recordsIn   = "SELECT slug FROM record WHERE platform = $1 AND channel IN (SELECT channel FROM server_channel WHERE platform = $1 AND server = $2)"
 	linksIn     = "SELECT secret FROM link WHERE platform = $1 AND channel IN (SELECT channel FROM server_channel WHERE platform = $1 AND server = $2)"
+	contestsIn  = "SELECT id FROM contest WHERE platform = $1 AND channel IN (SELECT channel FROM server_channel WHERE platform = $1 AND server = $2) ORDER BY id"
 	strangersOf = "SELECT id FROM person WHERE platform = $1 AND " + strangers + " ORDER BY id"
 )
 
-// ForgetServer deletes a server: the games of its channels with their posts and timed
-// actions, the answers to requests made there, the positions shown there, the browsers that
-// were linked there, its settings, and people who then are in no game and have no settings. If it fails, another call finishes the work.
+// ForgetServer deletes a server: the games and events of its channels with their posts and
+// timed actions, the answers to requests made there, the positions shown there, the browsers
+// that were linked there, its settings, and people who then are in no game or event and have no
+// settings. If it fails, another call finishes the work.
 func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err error) {
 	defer annotate(&err, "forget server %s", server)
 	for _, of := range []struct {
@@ -67,6 +69,7 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 		removes []string
 	}{
 		{requestsOf, forgetRows, []string{"DELETE FROM inbox WHERE request IN ids"}},
+		{contestsIn, forgetGames, removeContests}, // first: they would open games
 		{gamesOf, forgetGames, removeGames},
 		{recordsIn, forgetRows, []string{"DELETE FROM record WHERE slug IN ids"}},
 		{linksIn, forgetRows, []string{"DELETE FROM link WHERE secret IN ids"}},
@@ -92,7 +95,7 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 	}
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, channel := range channels {
-			for _, table := range []string{"post", "decoration", "room_wait", "room_parked", "room_setting", "server_channel"} {
+			for _, table := range []string{"post", "decoration", "room_wait", "room_parked", "room_setting", "draft", "server_channel"} {
 				if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE platform = $1 AND channel = $2", platform, channel); err != nil {
 					return err
 				}
@@ -110,6 +113,10 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 // removeGames deletes games with their posts and timed actions.
 var removeGames = []string{"DELETE FROM due WHERE game IN ids", "DELETE FROM post WHERE game IN ids", "DELETE FROM event WHERE game IN ids",
 	"DELETE FROM game_channel WHERE game IN ids", "DELETE FROM game WHERE id IN ids"}
+
+// removeContests deletes events with their posts and timed actions.
+var removeContests = []string{"DELETE FROM due WHERE game IN ids", "DELETE FROM post WHERE game IN ids", "DELETE FROM contest_person WHERE contest IN ids",
+	"DELETE FROM contest_event WHERE contest IN ids", "DELETE FROM contest WHERE id IN ids"}
 
 // removeStrangers deletes people who are still strangers: since the search for them, some
 // may have opened a game or done something in one.

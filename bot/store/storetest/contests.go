@@ -15,9 +15,14 @@ import (
 // opens returns the step in which Ada opens an event, without taking it.
 func (d *fixture) opens(id contest.ID, where match.Room) *contest.Step {
 	d.Helper()
+	return d.opensFor(ada, id, where)
+}
+
+func (d *fixture) opensFor(by match.PersonID, id contest.ID, where match.Room) *contest.Step {
+	d.Helper()
 	body := contest.Body{Kind: "open", Page: "page of " + string(id), Place: &where, Terms: &contest.Terms{
 		Name: "League " + string(id), Rules: []string{"two-button@1"}, Width: 9, Height: 9, System: contest.Groups, Group: 8, Until: d.now.Add(7 * day), Lasts: 28 * day}}
-	step := d.writes(&contest.Contest{Head: contest.Head{ID: id}}, ada, body)
+	step := d.writes(&contest.Contest{Head: contest.Head{ID: id}}, by, body)
 	step.Opens = true
 	return step
 }
@@ -119,7 +124,7 @@ func contestReadBack(d *fixture) {
 
 func contestConflicts(d *fixture) {
 	c := d.commits(d.opens("e-1", garden))
-	stale := d.writes(c, bob, joins(bob, 0))
+	stale, staleToo := d.writes(c, bob, joins(bob, 0)), d.writes(c, bob)
 	c = d.commits(d.writes(c, eve, joins(eve, 0)))
 	owed := d.timed(c, "result:g1", 0)
 	step := d.writes(c, "")
@@ -134,7 +139,8 @@ func contestConflicts(d *fixture) {
 	stale.Draft = &match.Draft{Person: bob, Where: garden, Text: "{}"}
 	stale.Done, stale.Timed = owed.Kind, []match.Due{d.timed(c, "late", day)}
 	for what, step := range map[string]*contest.Step{
-		"it comes too late": stale, "its id is taken": d.opens("e-1", cellar), "its page is taken": taken,
+		"it comes too late": stale, "it comes too late, without a line": staleToo,
+		"it comes too early": d.writes(d.writes(c, ada, joins(ada, 0)).Contest, bob, joins(bob, 0)), "its id is taken": d.opens("e-1", cellar), "its page is taken": taken,
 		"its event is not there": d.writes(&contest.Contest{Head: contest.Head{ID: "e-9", Seq: 1, Where: garden}}, ada, joins(ada, 0)),
 		"a person was erased":    {Step: match.Step{Request: d.request(), At: d.now, People: []match.PersonID{"nobody"}}},
 	} {
@@ -413,4 +419,76 @@ func postsOfContests(d *fixture) {
 	again := d.writes(c, eve, joins(eve, 0))
 	again.Posts = []match.OutboxPost{says("p2", match.Show)}
 	d.conflict(d.CommitContest(d.ctx(), again))
+}
+
+// Of somebody who is erased ranks and drafts go, and the events that they are in. What happened
+// stays, by an id that refers to nobody.
+func erasedFromContests(d *fixture) {
+	who := outbox.User{Platform: "web", ID: "name:kim", Name: "Kim"}
+	kim := d.person(who)
+	c := d.commits(d.opens("e-1", garden))
+	c = d.commits(d.writes(c, kim, joins(kim, -12), joins(bob, 3)))
+	d.commits(d.writes(c, ada, contest.Body{Kind: "replace", Player: 2, Person: kim, Rank: new(int)}, contest.Body{Kind: "organiser", Person: kim}))
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Draft: &match.Draft{Person: kim, Where: garden, Text: "{}"}}))
+	for range 2 {
+		d.must(d.Erase(d.ctx(), bot.Forgetting{Person: kim, Who: who}))
+	}
+	_, log, err := d.Contest(d.ctx(), "e-1")
+	d.must(err)
+	ranked := []match.PersonID{}
+	for _, e := range log {
+		if e.Body.Rank != nil {
+			ranked = append(ranked, e.Body.Person)
+		}
+	}
+	d.same("ranks", ranked, []match.PersonID{bob})
+	d.same("lines", len(log), 5)
+	draft, err := d.Draft(d.ctx(), kim, garden, d.now)
+	d.must(err)
+	d.same("draft", draft, "")
+	d.same("in", d.heads(d.ContestsOf(d.ctx(), kim)), []string{})
+	c = d.contest("e-1")
+	d.same("players", []match.PersonID{c.Players[0].Person, c.Players[1].Person, c.Players[1].Before[0]}, []match.PersonID{kim, kim, bob})
+	d.commits(d.writes(c, ada, contest.Body{Kind: "cancel"}))
+	d.same("in, after another line", d.heads(d.ContestsOf(d.ctx(), kim)), []string{})
+	d.same("in, others", d.heads(d.ContestsOf(d.ctx(), ada)), []string{"e-1"})
+}
+
+// All messages of an event are known until it is over, and then the first and the last. Drafts
+// go after a day.
+func prunedContests(d *fixture) {
+	kim := d.person(outbox.User{Platform: "web", ID: "name:kim", Name: "Kim"})
+	c := d.commits(d.opens("e-1", garden))
+	for i := range 3 {
+		step := d.writes(c, "", joins(match.PersonID(fmt.Sprint("p", i)), 0))
+		step.Posts = []match.OutboxPost{{ID: fmt.Sprint(i), Game: "e-1", Where: garden, Kind: match.Notice, Seq: c.Seq}}
+		c = d.commits(step)
+		d.drain()
+	}
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Draft: &match.Draft{Person: kim, Where: garden, Text: "{}"}}))
+	d.pass(day)
+	d.prune()
+	d.same("who has a draft", len(d.people(kim)), 1)
+	d.pass(time.Millisecond)
+	d.prune()
+	d.same("who had one", len(d.people(kim)), 0)
+	known := func() (posts []int) {
+		for i := range 3 {
+			switch _, err := d.GameUnder(d.ctx(), "web", outbox.Receipt(fmt.Sprint("receipt of ", i))); {
+			case err == nil:
+				posts = append(posts, i)
+			case !errors.Is(err, bot.ErrNotFound):
+				d.must(err)
+			}
+		}
+		return posts
+	}
+	d.pass(2 * month)
+	d.prune()
+	d.same("messages of a running event", known(), []int{0, 1, 2})
+	d.commits(d.writes(c, ada, contest.Body{Kind: "cancel"}))
+	d.pass(2 * month)
+	d.prune()
+	d.same("messages of one that is over", known(), []int{0, 2})
+	d.same("the event", d.contest("e-1").State, contest.Cancelled)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -201,6 +202,9 @@ func prunedPeople(d *fixture) {
 	}
 	opener, black, white, invited, speaker, chooser := meet("opener"), meet("black"), meet("white"), meet("invited"), meet("speaker"), meet("chooser")
 	holder, asker, stranger := meet("holder"), meet("asker"), meet("stranger")
+	organiser, appointed := meet("organiser"), meet("appointed")
+	d.commits(d.writes(d.commits(d.opensFor(organiser, "e-1", garden)), organiser, contest.Body{Kind: "organiser", Person: appointed},
+		contest.Body{Kind: "organiser", Person: appointed, Off: true}))
 	m := d.open("g", garden, func(m *match.Match) { m.Opener, m.Black, m.White, m.Invited = opener, black, white, invited })
 	step := d.turn(m)
 	step.Events[0].By, step.Events[0].Body = speaker, match.ParseBody("comment 1 Nice")
@@ -210,10 +214,10 @@ func prunedPeople(d *fixture) {
 	d.must(err)
 	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, By: asker, Posts: []match.OutboxPost{{ID: "answer", Kind: match.Answer, Where: garden, For: asker}}}))
 	d.prune()
-	known, err := d.People(d.ctx(), []match.PersonID{opener, black, white, invited, speaker, chooser, holder, asker, stranger})
+	known, err := d.People(d.ctx(), []match.PersonID{opener, black, white, invited, speaker, chooser, holder, asker, stranger, organiser, appointed})
 	d.must(err)
 	delete(known, stranger)
-	d.same("who is known", 8, len(known))
+	d.same("who is known", 10, len(known))
 	d.settle("answer")
 	d.prune()
 	known, err = d.People(d.ctx(), []match.PersonID{asker})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
@@ -181,12 +182,18 @@ func forgottenServer(d *fixture) {
 		return out
 	}
 	before := kept()
-	readers := map[string]match.PersonID{} // who do nothing but link a browser and show a position
+	readers := map[string]match.PersonID{} // who do nothing but link a browser, show a position, and organise an event
 	for id, where := range map[string]match.Room{"lost": here("lost"), "kept": here("kept"), "far": elsewhere} {
 		p := d.person(outbox.User{Platform: where.Platform, ID: "reader of " + id, Name: id})
 		readers[id] = p
 		d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Where: where, Link: &match.Linking{Person: p, Secret: "link " + id, Name: "Firefox"}}))
 		d.must(d.AddRecord(d.ctx(), bot.Record{Slug: "shown " + id, Where: where, Person: p, Text: "(;SZ[5])", Shared: true, Visited: d.now}, 10))
+		event := d.opensFor(p, contest.ID("e-"+id), where)
+		event.Timed = []match.Due{d.timed(event.Contest, "close", day)}
+		event.Owes = []match.Due{d.timed(event.Contest, "result:g", day)}
+		event.Posts = []match.OutboxPost{{ID: "event " + id, Game: event.Contest.ID, Where: match.Room{Platform: "chat", Channel: "direct"}, Kind: match.Notice}}
+		event.Draft = &match.Draft{Person: p, Where: where, Text: "{}"}
+		d.commits(event)
 	}
 
 	for range 2 { // what is forgotten may be forgotten again
@@ -196,8 +203,13 @@ func forgottenServer(d *fixture) {
 	for _, id := range []string{"lost", "kept", "far"} {
 		_, noLink := d.Link(d.ctx(), "link "+id)
 		_, noRecord := d.Record(d.ctx(), "shown "+id)
+		_, _, noEvent := d.Contest(d.ctx(), contest.ID("e-"+id))
+		draft, err := d.Draft(d.ctx(), readers[id], map[string]match.Room{"lost": here("lost"), "kept": here("kept"), "far": elsewhere}[id], d.now)
+		d.must(err)
 		stays := id != "lost"
-		d.same("link, record and reader of "+id, []bool{noLink == nil, noRecord == nil, len(d.people(readers[id])) > 0}, []bool{stays, stays, stays})
+		d.same("link, record, event, draft and reader of "+id, []bool{noLink == nil, noRecord == nil, noEvent == nil, draft != "", len(d.people(readers[id])) > 0},
+			[]bool{stays, stays, stays, stays, stays})
+		d.same("events that reader of "+id+" is in", len(d.heads(d.ContestsOf(d.ctx(), readers[id]))) > 0, stays)
 	}
 	d.same("servers", len(d.servers("chat")), 1)
 	ms, err := d.Matches(d.ctx(), bot.Query{Where: match.Room{Platform: "chat"}})
@@ -215,10 +227,10 @@ func forgottenServer(d *fixture) {
 			d.Errorf("%s is answered: %v", request, err)
 		}
 	}
-	d.same("owed", d.drain(), []string{"loose kept"})
+	d.same("owed", d.drain(), []string{"event far", "event kept", "loose kept"})
 	due, err := d.DueBy(d.ctx(), d.now.Add(100*day), 1000)
 	d.must(err)
-	d.same("due", len(due), 3)
+	d.same("due", len(due), 3+2*2)
 	own, of := d.room(here("lost"))
 	d.same("settings of a channel of it", own, match.RoomSettings{Room: here("lost")})
 	d.same("its server", of, rooms.Server{})

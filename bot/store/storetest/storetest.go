@@ -63,6 +63,8 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"the events that somebody is in are found", membersOfContests},
 		{"a draft counts for a day", drafts},
 		{"posts of an event are posts", postsOfContests},
+		{"who is erased leaves no rank in events", erasedFromContests},
+		{"drafts are pruned, and messages of events that are over", prunedContests},
 
 		{"a post comes back as it was owed", postReadBack},
 		{"a step marks what nothing older waits before", triedByStep},
