@@ -140,13 +140,13 @@ func (s *Store) Draft(ctx context.Context, p match.PersonID, where match.Room, n
 	return text, err
 }
 
-func putDraft(ctx context.Context, tx *sql.Tx, d match.Draft, at time.Time) (err error) {
+func putDraft(ctx context.Context, tx *sql.Tx, d match.Draft) (err error) {
 	if d.Text == "" {
 		_, err = tx.ExecContext(ctx, "DELETE FROM draft WHERE person = $1 AND platform = $2 AND channel = $3", d.Person, d.Where.Platform, d.Where.Channel)
 	} else {
 		_, err = tx.ExecContext(ctx, `INSERT INTO draft (person, platform, channel, at, text) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (person, platform, channel) DO UPDATE SET at = excluded.at, text = excluded.text`,
-			d.Person, d.Where.Platform, d.Where.Channel, millis(at), d.Text)
+			d.Person, d.Where.Platform, d.Where.Channel, millis(d.At), d.Text)
 	}
 	if err != nil {
 		err = fmt.Errorf("store a draft: %w", err)

@@ -83,7 +83,7 @@ func putRest(ctx context.Context, tx *sql.Tx, step *match.Step) error {
 		}
 	}
 	if step.Draft != nil {
-		if err := putDraft(ctx, tx, *step.Draft, step.At); err != nil {
+		if err := putDraft(ctx, tx, *step.Draft); err != nil {
 			return err
 		}
 	}
@@ -110,8 +110,8 @@ func sound(step *match.Step) error {
 	if step.Room != nil && (step.Room.Room.Platform == "" || (step.Room.Room.Channel == "") == (step.Room.Server == "")) {
 		return errors.New("step has settings without a room")
 	}
-	if d := step.Draft; d != nil && (d.Person == "" || d.Where.Platform == "" || d.Where.Channel == "") {
-		return errors.New("step has a draft without a person or a room")
+	if d := step.Draft; d != nil && (d.Person == "" || d.Where.Platform == "" || d.Where.Channel == "" || d.At.IsZero()) {
+		return errors.New("step has a draft without a person, a room or a time")
 	}
 	if step.Match == nil {
 		if len(step.Events) > 0 {

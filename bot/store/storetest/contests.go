@@ -82,7 +82,7 @@ func contestReadBack(d *fixture) {
 	step := d.opens("e-1", where)
 	step.Answer = match.Reply{Texts: []bot.Text{{Key: "event.opened"}}, Private: true}
 	step.Posts = []match.OutboxPost{{ID: "p1", Game: "e-1", Where: where, Kind: match.Status, Seq: 1, Texts: []bot.Text{{Key: "event"}}}}
-	step.Draft = &match.Draft{Person: ada, Where: where}
+	step.Draft = &match.Draft{Person: ada, Where: where, At: d.now}
 	decided := step.Contest
 	c := d.commits(step)
 	d.same("number of the first event of a channel", []int{c.Number, decided.Number}, []int{1, 0}) // nobody may change what was decided
@@ -136,7 +136,7 @@ func contestConflicts(d *fixture) {
 	twice.Request = stale.Request
 	taken := d.opens("e-2", garden)
 	taken.Contest.Page = "page of e-1"
-	stale.Draft = &match.Draft{Person: bob, Where: garden, Text: "{}"}
+	stale.Draft = &match.Draft{Person: bob, Where: garden, Text: "{}", At: d.now}
 	stale.Done, stale.Timed = owed.Kind, []match.Due{d.timed(c, "late", day)}
 	for what, step := range map[string]*contest.Step{
 		"it comes too late": stale, "it comes too late, without a line": staleToo,
@@ -177,8 +177,9 @@ func contestsMustFit(d *fixture) {
 		"owed, as if timed":        func(s *contest.Step) { s.Owes = []match.Due{d.timed(c, "close", 0)} },
 		"done without being owed":  func(s *contest.Step) { s.Done = "close" },
 		"the due of a match":       func(s *contest.Step) { s.Due = []match.Due{d.timed(c, "close", 0)} },
-		"a draft of nobody":        func(s *contest.Step) { s.Draft = &match.Draft{Where: garden} },
-		"a draft for no place":     func(s *contest.Step) { s.Draft = &match.Draft{Person: ada} },
+		"a draft of nobody":        func(s *contest.Step) { s.Draft = &match.Draft{Where: garden, At: d.now} },
+		"a draft for no place":     func(s *contest.Step) { s.Draft = &match.Draft{Person: ada, At: d.now} },
+		"a draft of no time":       func(s *contest.Step) { s.Draft = &match.Draft{Person: ada, Where: garden} },
 		"owed by a match it lacks": func(s *contest.Step) { s.Step.Owes = []match.Due{d.timed(c, "result:g1", 0)} },
 	} {
 		step := d.writes(c, bob, joins(bob, 0))
@@ -369,7 +370,7 @@ func drafts(d *fixture) {
 	thread.Thread = "t"
 	put := func(p match.PersonID, where match.Room, text string) {
 		d.Helper()
-		d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Draft: &match.Draft{Person: p, Where: where, Text: text}}))
+		d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Draft: &match.Draft{Person: p, Where: where, Text: text, At: d.now}}))
 	}
 	is := func(p match.PersonID, where match.Room, want string) {
 		d.Helper()
@@ -429,7 +430,7 @@ func erasedFromContests(d *fixture) {
 	c := d.commits(d.opens("e-1", garden))
 	c = d.commits(d.writes(c, kim, joins(kim, -12), joins(bob, 3)))
 	d.commits(d.writes(c, ada, contest.Body{Kind: "replace", Player: 2, Person: kim, Rank: new(int)}, contest.Body{Kind: "organiser", Person: kim}))
-	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Draft: &match.Draft{Person: kim, Where: garden, Text: "{}"}}))
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Draft: &match.Draft{Person: kim, Where: garden, Text: "{}", At: d.now}}))
 	for range 2 {
 		d.must(d.Erase(d.ctx(), bot.Forgetting{Person: kim, Who: who}))
 	}
@@ -465,7 +466,7 @@ func prunedContests(d *fixture) {
 		c = d.commits(step)
 		d.drain()
 	}
-	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Draft: &match.Draft{Person: kim, Where: garden, Text: "{}"}}))
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Draft: &match.Draft{Person: kim, Where: garden, Text: "{}", At: d.now}}))
 	d.pass(day)
 	d.prune()
 	d.same("who has a draft", len(d.people(kim)), 1)

@@ -192,7 +192,7 @@ func forgottenServer(d *fixture) {
 		event.Timed = []match.Due{d.timed(event.Contest, "close", day)}
 		event.Owes = []match.Due{d.timed(event.Contest, "result:g", day)}
 		event.Posts = []match.OutboxPost{{ID: "event " + id, Game: event.Contest.ID, Where: match.Room{Platform: "chat", Channel: "direct"}, Kind: match.Notice}}
-		event.Draft = &match.Draft{Person: p, Where: where, Text: "{}"}
+		event.Draft = &match.Draft{Person: p, Where: where, Text: "{}", At: d.now}
 		d.commits(event)
 	}
 
