@@ -110,7 +110,7 @@ func (p *Pairing) choose() error {
 			p.Order = slices.Delete(p.Order, at, at+1)
 		}
 		if !slices.Contains(c.Players[:], NoBye) {
-			p.add(c.Players[0], c.Players[1])
+			p.Pairs = append(p.Pairs, p.draw.Seats(c.Players[0], c.Players[1]))
 		}
 	}
 	return nil
@@ -118,14 +118,6 @@ func (p *Pairing) choose() error {
 
 func (p *Pairing) forbids(a, b int) bool {
 	return slices.ContainsFunc(p.Choices, func(c Choice) bool { return !c.Meet && c.is(a, b) })
-}
-
-// add adds a pair of two players, the first in the order of pairing first.
-func (p *Pairing) add(a, b int) {
-	if slices.Index(p.draw.Playing, a) > slices.Index(p.draw.Playing, b) {
-		a, b = b, a
-	}
-	p.Pairs = append(p.Pairs, p.draw.colored(a, b))
 }
 
 // match pairs those who are in the order.
@@ -144,7 +136,7 @@ func (p *Pairing) match() error {
 	}
 	for i, j := range p.Proof.Mate {
 		if i < j {
-			p.add(p.Order[i], p.Order[j])
+			p.Pairs = append(p.Pairs, p.draw.Seats(p.Order[i], p.Order[j]))
 		}
 	}
 	place := map[int]int{}

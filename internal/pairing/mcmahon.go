@@ -1,5 +1,7 @@
 package pairing
 
+import "slices"
+
 // McMahon says with which scores players start: those of their grades, in points, so that
 // strong players meet strong ones from the first round on.
 type McMahon struct {
@@ -33,9 +35,12 @@ func (d *Draw) handicap(p, q int) int {
 	return min(max(a-b-h.Less, b-a-h.Less, 0), h.Most)
 }
 
-// colored decides who of a pair has Black: who gets a handicap, else who has had White more
-// often, else q.
-func (d *Draw) colored(p, q int) Pair {
+// Seats returns the pair of two who play. Black is who gets a handicap, else who has had White
+// more often, else who is further down in the order of pairing.
+func (d *Draw) Seats(p, q int) Pair {
+	if slices.Index(d.Playing, p) > slices.Index(d.Playing, q) {
+		p, q = q, p
+	}
 	pair := Pair{Black: q, White: p, Handicap: d.handicap(p, q), Weight: d.Weight(p, q)}
 	if pair.Handicap > 0 && d.scores[p] < d.scores[q] || pair.Handicap == 0 && d.whites[p] > d.whites[q] {
 		pair.Black, pair.White = p, q

@@ -276,7 +276,7 @@ func renumber(r *rand.Rand, e standings.Event) (standings.Event, []int) {
 func TestTableLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 1))
 	compared, annulled := 0, 0
-	for range tier.Pick(2_000, 50_000, 500_000) {
+	for range tier.Pick(2_000, 20_000, 500_000) {
 		e := random(r)
 		rows := e.Table()
 		numbers := map[int]standings.Row{}
