@@ -43,11 +43,12 @@ var mayImport = map[string]struct {
 	"adapters/discord/gateway":     {"adapters/discord/rest", false, ""},
 	"adapters/discord/interaction": {"adapters/discord/rest", false, ""},
 	"adapters/matrix/device":       {"adapters/matrix/e2ee adapters/matrix/retry", false, ""},
-	"cmd":                          {"rules rules/sgf render bot bot/text bot/match bot/outbox bot/store adapters/discord adapters/discord/rest adapters/matrix adapters/matrix/device adapters/terminal adapters/web", false, ""},
+	"cmd":                          {"rules rules/sgf render bot bot/text bot/match bot/outbox bot/store adapters/discord adapters/discord/rest adapters/matrix adapters/matrix/device adapters/terminal adapters/web internal/audit", false, ""},
 	"internal":                     {"", false, ""},
 	"internal/matching":            {"", true, ""},
 	"internal/pairing":             {"internal/matching", true, ""},
 	"internal/standings":           {"", true, ""},
+	"internal/audit":               {"internal/pairing internal/standings", true, ""},
 }
 
 // leaves are what every package may import that is not pure.

@@ -46,6 +46,7 @@ type cli struct {
 	Compare     compareCmd     `cmd:"" help:"Count a record under every ruleset, side by side."`
 	Render      renderCmd      `cmd:"" help:"Draw a record as a picture, an animation or text."`
 	Rules       rulesCmd       `cmd:"" help:"List the rulesets, or print one of them."`
+	Audit       auditCmd       `cmd:"" help:"Check the pairings and tables of an event from its export."`
 	Perft       perftCmd       `cmd:"" help:"Count the sequences of turns of each length."`
 	Export      exportCmd      `cmd:"" help:"Write the whole database as lines of JSON."`
 	Import      importCmd      `cmd:"" help:"Fill a new database from an export."`
@@ -68,7 +69,7 @@ type env struct {
 
 // exits are the commands that compute and end: for them, memory is cheaper than the time of the garbage
 // collector, unless GOGC says otherwise.
-var exits = map[string]bool{"score": true, "compare": true, "render": true, "rules": true, "perft": true}
+var exits = map[string]bool{"score": true, "compare": true, "render": true, "rules": true, "audit": true, "perft": true}
 
 // A usageError is a mistake of the caller: exit status 2.
 type usageError struct{ error }
