@@ -6,11 +6,11 @@
 //
 // Unplayed games count as in the EGF's Tournament System Rules ("The Effect of Unplayed
 // Games") and in OpenGotha. A round without an opponent (a bye, an absence, a game that is
-// void) adds to the SOS of a player the score that this player started with, which is 0
-// except under McMahon. A game that somebody lost by default has an opponent, and counts like
-// any other. So does the opponent of a game that is still open, in the SOS alone. A player
-// who withdraws is absent from then on: they keep their score, and so do the sums of others
-// that contain it.
+// void and did not begin again) adds to the SOS of a player the score that this player
+// started with, which is 0 except under McMahon. A game that somebody lost by default has an
+// opponent, and counts like any other. So does the opponent of a game that is still open, in
+// the SOS alone. A player who withdraws is absent from then on: they keep their score, and so
+// do the sums of others that contain it.
 //
 // In a group in which everybody plays everybody, this would be unfair: some would have met
 // the player who left, others would have got a win for nothing. There the rule of FIDE's
@@ -269,27 +269,13 @@ func (e Event) rows() ([]Row, [][]counted) {
 		for n, g := range round.Games {
 			for side, p := range g.Players {
 				there[p] = true
-				row, opponent := &rows[p], g.Players[1-side]
-				t := Term{From: FromGame, Round: r, Game: n, Opponent: opponent, Value: g.Won[side]}
-				switch won, lost := g.Won[side], g.Won[1-side]; {
-				case g.State == Void || annulled[p] || annulled[opponent]:
-					t.From, t.Value = FromVoid, 0
-				case g.State == Open:
-					t.Value = 0
-					row.Open++
-				case won == lost && won > 0:
-					row.Draws++
-				case won > lost:
-					row.Wins++
-				default:
-					row.Losses++
+				opponent := g.Players[1-side]
+				if g.State == Void || annulled[p] || annulled[opponent] {
+					rows[p].Score.add(Term{From: FromVoid, Round: r, Game: n, Opponent: opponent})
+					continue
 				}
-				if g.State != Open || t.From == FromVoid {
-					row.Score.add(t)
-				}
-				if t.From == FromGame {
-					games[p] = append(games[p], counted{r, n, opponent, t.Value, g.Handicap * (1 - 2*side), g.State == Open})
-				}
+				rows[p].count(g, side, Term{From: FromGame, Round: r, Game: n, Opponent: opponent, Value: g.Won[side]})
+				games[p] = append(games[p], counted{r, n, opponent, g.Won[side], g.Handicap * (1 - 2*side), g.State == Open})
 			}
 		}
 		for _, p := range round.Byes {
@@ -304,6 +290,22 @@ func (e Event) rows() ([]Row, [][]counted) {
 		}
 	}
 	return rows, games
+}
+
+// count adds a game of a side to the row of the player who has it.
+func (r *Row) count(g Game, side int, t Term) {
+	switch won, lost := g.Won[side], g.Won[1-side]; {
+	case g.State == Open:
+		r.Open++
+		return
+	case won > lost:
+		r.Wins++
+	case won == lost && won > 0:
+		r.Draws++
+	default:
+		r.Losses++
+	}
+	r.Score.add(t)
 }
 
 // annulled reports for each player whether they withdrew from a group before having played
@@ -342,11 +344,14 @@ func (e Event) sums(rows []Row, games []counted, p int) {
 			row.SODOS.add(t)
 		}
 	}
+	alone := None // the last round without an opponent
 	for _, t := range row.Score.Terms {
-		if t.From != Start && t.From != FromGame {
-			t.Value = e.Players[p].Start
-			row.SOS.add(t)
+		if t.From == Start || t.From == FromGame || t.Round == alone || slices.ContainsFunc(games, func(g counted) bool { return g.round == t.Round }) {
+			continue
 		}
+		alone = t.Round
+		t.Value = e.Players[p].Start
+		row.SOS.add(t)
 	}
 	slices.SortStableFunc(row.SOS.Terms, func(a, b Term) int { return cmp.Compare(a.Round, b.Round) })
 }

@@ -175,6 +175,11 @@ func TestTable(t *testing.T) {
 			3. #2 52 0-0-0 100 0
 			4. #4 42 0-0-0 80 0
 			5. #3 41 0-0-1 106 0`},
+		"McMahon: a game that began again has one opponent": {2, "0x1 0>1", func(e *standings.Event) {
+			e.Players[0].Start, e.Players[1].Start = 60, 50
+		}, `
+			1. #0 62 1-0-0 50 100
+			2. #1 50 0-0-1 62 0`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := parse(t, c.players, strings.TrimSpace(c.rounds))
