@@ -113,7 +113,7 @@ func (m meeting) counting() (n int) {
 	return n
 }
 
-// meetings returns who meets in a round, in the order of tables.
+// meetings returns the pairs of players in a round, in the order of tables.
 func meetings(r Round) (all []meeting) {
 	at := map[[2]int]int{}
 	for _, p := range r.Pairs {
@@ -128,7 +128,7 @@ func meetings(r Round) (all []meeting) {
 	return all
 }
 
-// tournament returns what was known of a Swiss or McMahon when a round was paired.
+// tournament returns a Swiss or McMahon as it was when a round was paired.
 func (e *Event) tournament(round int) pairing.Tournament {
 	t := pairing.Tournament{Sizes: pairing.Standard, Points: len(e.Options.Rulesets), McMahon: e.mcmahon()}
 	t.Sizes.Fold = e.Options.Fold
@@ -171,27 +171,10 @@ func (e *Event) mcmahon() *pairing.McMahon {
 // auditPairing audits a round of a Swiss or McMahon.
 func (e *Event) auditPairing(round int, r *RoundReport) {
 	published := e.Rounds[round]
-	var playing []int
 	met := meetings(published)
-	for _, m := range met {
-		playing = append(playing, m.players[0]-1, m.players[1]-1)
-	}
-	if published.Bye != 0 {
-		playing = append(playing, published.Bye-1)
-	}
-	slices.Sort(playing)
+	playing := published.playing()
 	d := e.tournament(round).Next(playing)
-	var choices []pairing.Choice
-	for _, c := range published.Choices {
-		obeyed := published.Bye != 0 && slices.Contains(c.Players[:], 0) && slices.Contains(c.Players[:], published.Bye) ||
-			slices.ContainsFunc(met, func(m meeting) bool { return m.players == c.Players || m.players == [2]int{c.Players[1], c.Players[0]} })
-		if obeyed != c.Meet {
-			r.find(map[bool]string{true: "%s were to meet, and do not", false: "%s were not to meet, and do"}[c.Meet], names(c.Players))
-		}
-		if there := func(n int) bool { return n == 0 || slices.Contains(playing, n-1) }; there(c.Players[0]) && there(c.Players[1]) {
-			choices = append(choices, pairing.Choice{Players: [2]int{c.Players[0] - 1, c.Players[1] - 1}, Meet: c.Meet}) // 0 becomes NoBye
-		}
-	}
+	choices := published.choices(playing, met, r)
 	want, err := d.Pair(choices...)
 	if err == nil && want.Bye != published.Bye-1 && published.Bye != 0 {
 		r.find("the bye went to player %d; it was the turn of player %d", published.Bye, want.Bye+1)
@@ -215,6 +198,37 @@ func (e *Event) auditPairing(round int, r *RoundReport) {
 	}
 }
 
+// playing returns the players who play in a round or have the bye, from 0.
+func (r Round) playing() (players []int) {
+	for _, m := range meetings(r) {
+		players = append(players, m.players[0]-1, m.players[1]-1)
+	}
+	if r.Bye != 0 {
+		players = append(players, r.Bye-1)
+	}
+	slices.Sort(players)
+	return players
+}
+
+// choices returns the organiser's choices that are about players of the round, from 0, and
+// reports those that the round does not keep to.
+func (r Round) choices(playing []int, met []meeting, report *RoundReport) (choices []pairing.Choice) {
+	for _, c := range r.Choices {
+		p, q := min(c.Players[0], c.Players[1]), max(c.Players[0], c.Players[1])
+		meet := p == 0 && q == r.Bye || slices.ContainsFunc(met, func(m meeting) bool { return m.players == [2]int{p, q} })
+		switch {
+		case c.Meet && !meet:
+			report.find("%s were to meet, and do not", names(p, q))
+		case !c.Meet && meet:
+			report.find("%s were not to meet, and do", names(p, q))
+		}
+		if (p == 0 || slices.Contains(playing, p-1)) && slices.Contains(playing, q-1) {
+			choices = append(choices, pairing.Choice{Players: [2]int{p - 1, q - 1}, Meet: c.Meet}) // 0 becomes NoBye
+		}
+	}
+	return choices
+}
+
 // auditSeats compares the tables of two players with what they should be.
 func (e *Event) auditSeats(m meeting, should pairing.Pair, r *RoundReport) {
 	for _, p := range m.tables {
@@ -227,20 +241,24 @@ func (e *Event) auditSeats(m meeting, should pairing.Pair, r *RoundReport) {
 		if p.Handicap != should.Handicap {
 			r.find("table %d: %d handicap stones; it should be %d", p.Table, p.Handicap, should.Handicap)
 		}
-		if w := p.Weight; w != nil {
-			for _, part := range []struct {
-				name   string
-				is, be int
-			}{{"new", w.New, should.Weight.New}, {"score", w.Score, should.Weight.Score}, {"drawn", w.Drawn, should.Weight.Drawn},
-				{"seed", w.Seed, should.Weight.Seed}, {"colors", w.Colors, should.Weight.Colors}} {
-				if part.is != part.be {
-					r.find("table %d: weight.%s is %d; it should be %d", p.Table, part.name, part.is, part.be)
-				}
-			}
+		if p.Weight != nil {
+			p.Weight.audit(p.Table, should.Weight, r)
 		}
 	}
 	if n, all := m.counting(), len(e.Options.Rulesets); n > all || len(m.tables) < all {
 		r.find("players %d and %d have %d tables; it should be %d", m.players[0], m.players[1], n, all)
+	}
+}
+
+// audit compares the published weight of a table with what it should be.
+func (w Weight) audit(table int, should pairing.Weight, r *RoundReport) {
+	for _, part := range []struct {
+		name   string
+		is, be int
+	}{{"new", w.New, should.New}, {"score", w.Score, should.Score}, {"drawn", w.Drawn, should.Drawn}, {"seed", w.Seed, should.Seed}, {"colors", w.Colors, should.Colors}} {
+		if part.is != part.be {
+			r.find("table %d: weight.%s is %d; it should be %d", table, part.name, part.is, part.be)
+		}
 	}
 }
 
@@ -266,23 +284,21 @@ func differing(want pairing.Pairing, met []meeting) (mine, theirs string) {
 	return strings.Join(only[0], " "), strings.Join(only[1], " ")
 }
 
-// names writes two players of whom one may be the bye.
-func names(players [2]int) string {
-	if slices.Contains(players[:], 0) {
-		return fmt.Sprintf("player %d and the bye", max(players[0], players[1]))
+// names writes two players, the lower number first, which is 0 for the bye.
+func names(p, q int) string {
+	if p == 0 {
+		return fmt.Sprintf("player %d and the bye", q)
 	}
-	return fmt.Sprintf("players %d and %d", players[0], players[1])
+	return fmt.Sprintf("players %d and %d", p, q)
 }
 
 // auditGroups audits how players were divided.
 func (e *Event) auditGroups(r *RoundReport) {
-	var players []int
-	for _, group := range e.Groups {
-		players = append(players, group...)
-	}
+	players := slices.Concat(e.Groups...)
 	slices.Sort(players)
+	by := "rank"
 	if e.Options.Lot != nil {
-		players = pairing.Lot(players, uint64(*e.Options.Lot))
+		by, players = "lot", pairing.Lot(players, uint64(*e.Options.Lot))
 	} else {
 		rank := func(n int) int {
 			if level, err := grade(e.Players[n-1].Rank); err == nil {
@@ -294,17 +310,13 @@ func (e *Event) auditGroups(r *RoundReport) {
 	}
 	for i, group := range pairing.Groups(players, e.Options.Group) {
 		if i >= len(e.Groups) || !slices.Equal(group, e.Groups[i]) {
-			by := "rank"
-			if e.Options.Lot != nil {
-				by = "lot"
-			}
 			r.find("group %d should be, by %s, %v", i+1, by, group)
 			return
 		}
 	}
 }
 
-// expected returns who meets in a round of a round robin, or with -1 in all of them.
+// expected returns the pairs of a round of a round robin, or with -1 those of all rounds.
 func (e *Event) expected(round int) (all []pairing.Pair) {
 	for _, group := range e.Groups {
 		for i, r := range pairing.RoundRobin(group) {
@@ -318,7 +330,7 @@ func (e *Event) expected(round int) (all []pairing.Pair) {
 	return all
 }
 
-// matches returns who meets in a round of a knock-out.
+// matches returns the pairs of a round of a knock-out.
 func (e *Event) matches(round int) (all []pairing.Pair) {
 	b := e.bracket(round, e.Rounds[round].Seq)
 	now := b.Next()
@@ -347,22 +359,25 @@ func (e *Event) bracket(rounds, seq int) *pairing.Bracket {
 			until = min(until, e.Rounds[i+1].Seq)
 		}
 		for _, p := range r.Pairs {
-			result := p.before(until)
-			if result == nil || result.How == Annulled {
-				continue
-			}
-			for j, m := range b.Rounds[now] {
-				if m.Players == [2]int{p.White, p.Black} || m.Players == [2]int{p.Black, p.White} {
-					// A draw decides nothing; the next round shows it.
-					_ = b.Decide(now, j, [2]int{p.won(result, m.Players[0]), p.won(result, m.Players[1])})
-				}
+			if result := p.before(until); result != nil && result.How != Annulled {
+				p.decide(b, now, result)
 			}
 		}
 	}
 	return b
 }
 
-// auditMeetings compares who meets with who should.
+// decide enters a result into a round of a knock-out. A draw decides nothing; the next round
+// shows it.
+func (p Pair) decide(b *pairing.Bracket, round int, result *Result) {
+	for i, m := range b.Rounds[round] {
+		if m.Players == [2]int{p.White, p.Black} || m.Players == [2]int{p.Black, p.White} {
+			_ = b.Decide(round, i, [2]int{p.won(result, m.Players[0]), p.won(result, m.Players[1])})
+		}
+	}
+}
+
+// auditMeetings compares the pairs of a round with those that it should have.
 func (e *Event) auditMeetings(published Round, expected []pairing.Pair, r *RoundReport) {
 	met := map[[2]int]meeting{}
 	for _, m := range meetings(published) {
@@ -390,21 +405,15 @@ func (e *Event) in(n, seq int) bool { return e.plays(n, seq) == nil }
 // end comes after every line of a log.
 const end = 1 << 60
 
-// played returns who had a game or a bye in the rounds up to a line of the log.
+// played returns the players, from 0, who had a game or a bye up to a line of the log. Some are
+// there more than once.
 func (e *Event) played(seq int) (players []int) {
 	for _, r := range e.Rounds {
-		if r.Seq > seq {
-			break
-		}
-		for _, p := range r.Pairs {
-			players = append(players, p.Black, p.White)
-		}
-		if r.Bye != 0 {
-			players = append(players, r.Bye)
+		if r.Seq <= seq {
+			players = append(players, r.playing()...)
 		}
 	}
-	slices.Sort(players)
-	return slices.Compact(players)
+	return players
 }
 
 // Standings returns an event as package standings counts it, after a line of its log.
@@ -426,22 +435,25 @@ func (e *Event) Standings(seq int) standings.Event {
 		out.Players = append(out.Players, player)
 	}
 	for _, r := range e.Rounds {
-		if r.Seq > seq {
-			break
+		if r.Seq <= seq {
+			out.Rounds = append(out.Rounds, r.standings(seq))
 		}
-		var round standings.Round
-		for _, p := range r.Pairs {
-			g := standings.Game{Players: [2]int{p.Black - 1, p.White - 1}, Handicap: p.Handicap}
-			if result := p.before(seq + 1); result != nil {
-				g.Won = [2]int{p.won(result, p.Black), p.won(result, p.White)}
-				g.State = map[How]standings.State{Played: standings.Played, Typed: standings.Played, Forfeited: standings.Decided, Annulled: standings.Void}[result.How]
-			}
-			round.Games = append(round.Games, g)
+	}
+	return out
+}
+
+// standings returns a round as package standings counts it, after a line of the log.
+func (r Round) standings(seq int) (out standings.Round) {
+	for _, p := range r.Pairs {
+		g := standings.Game{Players: [2]int{p.Black - 1, p.White - 1}, Handicap: p.Handicap}
+		if result := p.before(seq + 1); result != nil {
+			g.Won = [2]int{p.won(result, p.Black), p.won(result, p.White)}
+			g.State = map[How]standings.State{Played: standings.Played, Typed: standings.Played, Forfeited: standings.Decided, Annulled: standings.Void}[result.How]
 		}
-		if r.Bye != 0 {
-			round.Byes = []int{r.Bye - 1}
-		}
-		out.Rounds = append(out.Rounds, round)
+		out.Games = append(out.Games, g)
+	}
+	if r.Bye != 0 {
+		out.Byes = []int{r.Bye - 1}
 	}
 	return out
 }
@@ -449,33 +461,7 @@ func (e *Event) Standings(seq int) standings.Event {
 // auditTable audits a published table.
 func (e *Event) auditTable(t Table) TableReport {
 	r := TableReport{Group: t.Group, Rows: len(t.Rows)}
-	seq := cmp.Or(t.Seq, end)
-	var players []int
-	if t.Group > 0 {
-		players = slices.Clone(e.Groups[t.Group-1])
-	} else { // those who left before they played need not be there
-		players = e.played(seq)
-		for _, row := range t.Rows {
-			if !slices.Contains(players, row.Player) {
-				players = append(players, row.Player)
-			}
-		}
-	}
-	for i := range players {
-		players[i]-- // from 0
-	}
-	want := map[int]standings.Row{}
-	if len(players) > 0 {
-		for _, row := range e.Standings(seq).Table(players...) {
-			want[row.Player+1] = row
-		}
-	}
-	places := map[int]int{}
-	if e.System == Knockout && len(e.Groups) == 1 {
-		for _, s := range e.bracket(len(e.Rounds), seq+1).Standings() {
-			places[s.Player] = s.Place
-		}
-	}
+	want := e.rows(t)
 	for i, row := range t.Rows {
 		should, ok := want[row.Player]
 		if !ok {
@@ -483,24 +469,9 @@ func (e *Event) auditTable(t Table) TableReport {
 			continue
 		}
 		delete(want, row.Player)
-		if place := cmp.Or(places[row.Player], should.Place); row.Place != place {
-			r.find("player %d: place is %d, and should be %d", row.Player, row.Place, place)
-		}
+		row.audit(should, &r)
 		if i > 0 && t.Rows[i-1].Place > row.Place {
 			r.find("player %d is below a worse place", row.Player)
-		}
-		for _, n := range []struct {
-			name   string
-			is     *Points
-			should Points
-		}{{"score", &row.Score, Half(should.Score.Total)}, {"SOS", row.SOS, Half(should.SOS.Total)}, {"SODOS", row.SODOS, Points(should.SODOS.Total)}} {
-			if n.is != nil && *n.is != n.should {
-				r.find("player %d: %s is %v, and should be %v", row.Player, n.name, *n.is, n.should)
-			}
-		}
-		is, be := [4]int{row.Wins, row.Draws, row.Losses, row.Open}, [4]int{should.Wins, should.Draws, should.Losses, should.Open}
-		if is != be {
-			r.find("player %d: wins, draws, losses and open games are %v, and should be %v", row.Player, is, be)
 		}
 	}
 	for n := range e.Players {
@@ -509,6 +480,60 @@ func (e *Event) auditTable(t Table) TableReport {
 		}
 	}
 	return r
+}
+
+// rows returns the rows that a table should have, by player.
+func (e *Event) rows(t Table) map[int]standings.Row {
+	seq := cmp.Or(t.Seq, end)
+	var players []int // from 0
+	if t.Group > 0 {
+		for _, n := range e.Groups[t.Group-1] {
+			players = append(players, n-1)
+		}
+	} else { // players who left before they played need not be there
+		players = e.played(seq)
+		for _, row := range t.Rows {
+			players = append(players, row.Player-1)
+		}
+		slices.Sort(players)
+		players = slices.Compact(players)
+	}
+	rows := map[int]standings.Row{}
+	if len(players) == 0 {
+		return rows
+	}
+	for _, row := range e.Standings(seq).Table(players...) {
+		rows[row.Player+1] = row
+	}
+	if e.System == Knockout && len(e.Groups) == 1 {
+		for _, s := range e.bracket(len(e.Rounds), seq+1).Standings() {
+			if row, ok := rows[s.Player]; ok {
+				row.Place = s.Place
+				rows[s.Player] = row
+			}
+		}
+	}
+	return rows
+}
+
+// audit compares a published row with what it should be.
+func (row Row) audit(should standings.Row, r *TableReport) {
+	if row.Place != should.Place {
+		r.find("player %d: place is %d, and should be %d", row.Player, row.Place, should.Place)
+	}
+	for _, n := range []struct {
+		name   string
+		is     *Points
+		should Points
+	}{{"score", &row.Score, Half(should.Score.Total)}, {"SOS", row.SOS, Half(should.SOS.Total)}, {"SODOS", row.SODOS, Points(should.SODOS.Total)}} {
+		if n.is != nil && *n.is != n.should {
+			r.find("player %d: %s is %v, and should be %v", row.Player, n.name, *n.is, n.should)
+		}
+	}
+	is, be := [4]int{row.Wins, row.Draws, row.Losses, row.Open}, [4]int{should.Wins, should.Draws, should.Losses, should.Open}
+	if is != be {
+		r.find("player %d: wins, draws, losses and open games are %v, and should be %v", row.Player, is, be)
+	}
 }
 
 // Err returns an error that counts what an audit has found; nil if all is as it should be.

@@ -95,8 +95,8 @@ type Round struct {
 	Choices []Choice `json:"choices,omitempty"` // what the organiser decided by hand
 }
 
-// A Choice says that two players have to meet, or must not. 0 as one of the two stands for the
-// bye.
+// A Choice says that two players have to meet, or must not. With 0 as one of the two it is about
+// the bye of the other.
 type Choice struct {
 	Players [2]int `json:"players"`
 	Meet    bool   `json:"meet"`
@@ -168,7 +168,7 @@ type Row struct {
 // Points are points in quarters, which JSON has as decimals: 6 is 1.5.
 type Points int
 
-// unreadable stands for something that is not a number of points. Check says where it is.
+// unreadable replaces a value that is not a number of points. Check says where it is.
 const unreadable Points = 1 << 40
 
 // Half returns half points as Points.

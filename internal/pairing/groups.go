@@ -49,9 +49,10 @@ func Lot(players []int, seed uint64) []int {
 // has Black in half of their games, or half a game more or less, and the colours alternate
 // but for one time. With an odd number of players one has the bye in each round.
 func RoundRobin(players []int) (rounds []Round) {
-	// All but the last stand in a circle, which turns by one place a round: those on the
-	// right of whoever is at the top meet those on the left, and the last one the top, or has
-	// no place if there is an odd number.
+	// All but the last player stand in a circle, which turns by one place each round. The
+	// players on the right of the one at the top meet those on the left. The last player
+	// meets the one at the top; with an odd number there is no last player, and the one at
+	// the top has the bye.
 	circle := len(players)
 	if circle%2 == 0 {
 		circle--

@@ -87,8 +87,8 @@ func (b *Bracket) fill() {
 				if decided {
 					m.Winner = winner
 				}
-				// Whoever has had White less often gets it, else by turns the better and the
-				// worse one.
+				// The player who has had White less often gets it. If both have had it as
+				// often, the better and the worse one get it by turns.
 				worse := slices.Index(b.seeds, p) > slices.Index(b.seeds, q)
 				if whites[p] < whites[q] || whites[p] == whites[q] && worse == (round%2 == 1) {
 					m.Black = 1

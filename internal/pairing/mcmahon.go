@@ -35,8 +35,9 @@ func (d *Draw) handicap(p, q int) int {
 	return min(max(a-b-h.Less, b-a-h.Less, 0), h.Most)
 }
 
-// Seats returns the pair of two who play. Black is who gets a handicap, else who has had White
-// more often, else who is further down in the order of pairing.
+// Seats returns the pair of two players of the round. Black is the player with the handicap;
+// in an even game the one who has had White more often, or else the one further down in the
+// order of pairing.
 func (d *Draw) Seats(p, q int) Pair {
 	if slices.Index(d.Playing, p) > slices.Index(d.Playing, q) {
 		p, q = q, p
