@@ -19,6 +19,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
@@ -78,9 +79,12 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	}
 	for range attempts {
 		var answer Answer
-		if h.asks(r) {
+		switch {
+		case h.asks(r):
 			answer, err = b.question(ctx, r, h, s)
-		} else {
+		case h.Name == eventName:
+			answer, err = b.changeEvent(ctx, r, s)
+		default:
 			answer, err = b.change(ctx, r, h, s)
 		}
 		if !errors.Is(err, ErrConflict) {
@@ -170,6 +174,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 	if err != nil {
 		return Answer{}, err
 	}
+	b.carryOut(ctx, contest.Step{Step: match.Step{At: step.At}, Owes: step.Owes})
 	for _, old := range step.Replaces {
 		more, err := b.replace(ctx, r, old, step.Match, s.by)
 		own = append(own, more...)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
@@ -23,14 +24,19 @@ type handler struct {
 	Command
 	prefer   func(*task) match.Step // changes what a person or a room has chosen, and no game
 	question func(q *question) outbox.Post
-	changes  string // the option with which a question is a change
-	noGame   bool   // works without a game
-	opens    bool   // may open a game
+	changes  func(args map[string]string) bool // whether a question with these options is a change; nil: never
+	noGame   bool                              // works without a game
+	opens    bool                              // may open a game
 }
 
 // asks reports whether a request changes nothing.
 func (h handler) asks(r Request) bool {
-	return h.question != nil && (h.changes == "" || r.Args[h.changes] == "")
+	return h.question != nil && (h.changes == nil || !h.changes(r.Args))
+}
+
+// given makes of a question a change if it has an option.
+func given(option string) func(map[string]string) bool {
+	return func(args map[string]string) bool { return args[option] != "" }
 }
 
 // readYesOrNo writes the options that take yes or no as "yes" and "no", however they were
@@ -162,7 +168,7 @@ func listHandlers() []handler {
 		{Command: Command{"sgf", study, "Get the game as an SGF file", []Option{gameOption, shareOption}}, question: record},
 		{Command: Command{"page", study, "Get the address of the game's page, to show it elsewhere", []Option{
 			gameOption, {Name: "agree", Summary: "Agree that an older game gets a page, too", Type: BoolOption}, shareOption,
-		}}, question: address, changes: "agree"},
+		}}, question: address, changes: given("agree")},
 
 		{Command: Command{"resume", ending, "Go on playing after play has stopped", []Option{gameOption}}},
 		{Command: Command{"dispute", ending, "Play on to see what is dead, or go back to the score", []Option{
@@ -180,7 +186,7 @@ func listHandlers() []handler {
 		{Command: Command{"clock", timing, "Show the clocks, or ask to stop them", []Option{
 			gameOption,
 			{Name: "pause", Summary: "Ask to stop the clocks; if they are stopped, let them run again", Type: BoolOption}, shareOption,
-		}}, question: clocks, changes: "pause"},
+		}}, question: clocks, changes: given("pause")},
 		{Command: Command{"claim", timing, "Claim the win when the other player is out of time", []Option{gameOption}}},
 		{Command: Command{"remind", timing, "Choose how I remind you", []Option{
 			{Name: "how", Summary: "Where", Choices: []Choice{{"In the channel", "channel"}, {"By direct message", "direct"}, {"Not at all", "none"}}},
@@ -208,6 +214,27 @@ func listHandlers() []handler {
 				Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}, {"Of the whole server", "server"}}},
 			{Name: "clock", Summary: "The clock of new games, or default", Rest: true, Suggest: true, Whole: true},
 		}}, prefer: chosen(rooms.Settings), noGame: true},
+		{Command: Command{eventName, room, "Organise a league here, join one, or see its table", []Option{
+			{Name: "what", Summary: "What to do; without it I show how the event stands", Choices: eventChoices},
+			{Name: "player", Summary: "Who is meant", Type: UserOption},
+			{Name: "other", Summary: "Who takes their place", Type: UserOption},
+			{Name: "event", Summary: "The number of the event, if there are several here", Suggest: true},
+			{Name: "title", Summary: "New event: what it is called"},
+			{Name: "rules", Summary: "New event: its ruleset; two or three with commas between them", Suggest: true},
+			{Name: "size", Summary: "New event: the board", Choices: sizes, Suggest: true},
+			{Name: "komi", Summary: "New event: points for White; the ruleset has its own"},
+			{Name: "system", Summary: "New event: who meets whom", Choices: []Choice{{"Groups, everybody plays everybody", "groups"}}},
+			{Name: "group", Summary: "New event: players of a group, 4 to 8", Type: IntegerOption},
+			{Name: "seats", Summary: "New event: how many can play", Type: IntegerOption},
+			{Name: "ranks", Summary: "New event: whether players say their rank, which decides their group", Type: BoolOption},
+			{Name: "until", Summary: "When the sign-up, or with extend the event, ends: 5d, 2026-12-20, or 2026-12-20 18:00"},
+			{Name: "days", Summary: "New event: how many days it takes; half of it is each player's time for a game"},
+			{Name: "rank", Summary: "To join: your rank, 12k or 3d"},
+			{Name: "table", Summary: "For a result: the number of the table", Type: IntegerOption},
+			{Name: "as", Summary: "For a result: who wins", Choices: []Choice{{"Black wins", "black"}, {"White wins", "white"}, {"A draw", "draw"},
+				{"Both lose", "both-lose"}, {"It does not count", "void"}, {"Remove the organiser", "remove"}}},
+			{Name: "confirm", Summary: "yes, if you are sure"},
+		}}, question: aboutEvent, changes: func(args map[string]string) bool { return contest.Changes(args["what"]) }, noGame: true},
 		{Command: Command{"adjudicate", room, "Decide a game that its players cannot end (moderators)", []Option{
 			{Name: "as", Summary: "How", Required: true, Choices: []Choice{{"By the count", "count"}, {"Black wins", "black"}, {"White wins", "white"},
 				{"A draw", "draw"}, {"Without result", "void"}}},
@@ -218,6 +245,13 @@ func listHandlers() []handler {
 			{Name: "confirm", Summary: "yes, if you are sure"},
 		}}, question: privacy, noGame: true},
 	}
+}
+
+// eventChoices are what people can do about an event.
+var eventChoices = []Choice{
+	{"See the table", "table"}, {"Join", "join"}, {"Leave", "leave"}, {"New event", "new"}, {"Publish the new event", "publish"},
+	{"Discard the new event", "discard"}, {"Who is late", "late"}, {"Start now", "start"}, {"Extend", "extend"}, {"Withdraw a player", "withdraw"},
+	{"Replace a player", "replace"}, {"Give a result", "result"}, {"Add or remove an organiser", "organiser"}, {"Call it off", "cancel"},
 }
 
 // noChoice resets a setting.

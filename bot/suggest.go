@@ -36,7 +36,7 @@ type typing struct {
 // suggests returns all choices for some options; for others those of the command are.
 var suggests = map[string]func(typing) []Choice{
 	"rules": typing.rulesets, "name": typing.rulesets, "command": typing.commands, "lesson": typing.lessons,
-	"game": typing.games, "clock": typing.clocks, "at": typing.points, "dead": typing.points, "points": typing.points,
+	"game": typing.games, "event": typing.events, "clock": typing.clocks, "at": typing.points, "dead": typing.points, "points": typing.points,
 }
 
 // Suggest returns choices for an option that is being typed; see [Service].
@@ -115,6 +115,14 @@ func (t typing) games() (all []Choice) {
 		all = append(all, Choice{t.lang.Say(say("game.choice", strconv.Itoa(m.Number))) + ": " + rulesetID(m), strconv.Itoa(m.Number)})
 	}
 	return all
+}
+
+func (t typing) events() []Choice {
+	heads, err := t.b.store.Contests(t.ctx, t.req.Where.WithoutThread(), nil, maxChoices)
+	if err != nil {
+		return nil
+	}
+	return eventsToChoose(heads)
 }
 
 func (t typing) clocks() (all []Choice) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
@@ -43,8 +44,12 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 		for _, d := range ds {
 			b.rooms.Beat()
 			done := false
+			run := b.due
+			if contest.Is(d.Game) {
+				run = b.eventDue
+			}
 			err := outbox.Guarded(func() (err error) {
-				done, err = b.due(ctx, d, now)
+				done, err = run(ctx, d, now)
 				return err
 			})
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
@@ -28,6 +29,9 @@ func (b *Bot) worded(ctx context.Context, o outbox.Pending) (outbox.Post, error)
 		return p, err
 	}
 	p.Lang, p.Letters = l.Tag, room.Letters == "on"
+	if contest.Is(o.Game) {
+		return b.wordedEvent(ctx, o, p, l, room)
+	}
 	var m match.Match
 	var pos *match.Position
 	texts := o.Texts

@@ -48,6 +48,9 @@ const (
 	Cancelled State = "cancelled" // called off
 )
 
+// Runs are the states of an event that goes on.
+var Runs = []State{SignUp, Playing}
+
 // A Head is what lists of events need: it is stored beside the log, from which it follows.
 type Head struct {
 	ID      ID
@@ -113,6 +116,19 @@ type Result struct {
 	How          How
 	By           match.PersonID // who typed it; empty: nobody
 	At           time.Time
+}
+
+// Verdict returns the result as match.CloseFixture takes it.
+func (r Result) Verdict() string {
+	switch {
+	case r.How == Annulled, r.Black == r.White && r.Black == 0:
+		return "void"
+	case r.Black > r.White:
+		return "black"
+	case r.White > r.Black:
+		return "white"
+	}
+	return "draw"
 }
 
 // A How says how a result came about.
@@ -265,3 +281,11 @@ type Step struct {
 
 // Owed reports whether a kind of timed action of an event is owed, and stays until it is done.
 func Owed(kind string) bool { return strings.Contains(kind, ":") }
+
+// Tables returns the tables of all rounds.
+func (c *Contest) Tables() (all []Table) {
+	for _, r := range c.Rounds {
+		all = append(all, r.Tables...)
+	}
+	return all
+}

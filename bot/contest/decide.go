@@ -29,6 +29,8 @@ type Input struct {
 	Room     match.RoomSettings
 	Rulesets match.Rulesets
 	Zone     *time.Location // of the person asking
+	Away     bool           // the place of the event cannot be reached
+	Outage   match.Stretch  // in which the sign-up ended; zero: in none
 	Now      time.Time
 }
 

@@ -17,6 +17,8 @@ func DecideDue(in *Input, d match.Due) Step {
 	s := Step{Step: match.Step{Request: in.Request.ID, At: in.Now}, Contest: c, Timed: c.timed(in.Now)}
 	kind, _, _ := strings.Cut(d.Kind, ":")
 	switch {
+	case in.Away && !Owed(d.Kind) && kind != "open": // nobody can answer
+		s.Timed = []match.Due{{Game: c.ID, Kind: d.Kind, At: in.Now.Add(awayWait), Seq: c.Seq}}
 	case kind == "result":
 		s = in.ended(s, match.GameID(strings.TrimPrefix(d.Kind, "result:")))
 	case c.State == SignUp && kind == "signup" && !in.Now.Before(c.Until):
@@ -33,8 +35,19 @@ func DecideDue(in *Input, d match.Due) Step {
 	return s
 }
 
-// signedUp ends the sign-up.
+// awayWait is the time between looks at what waits until people can be reached.
+const awayWait = 5 * time.Minute
+
+// signedUp ends the sign-up. If nobody could be reached at its end, people have as much time
+// as was left then.
 func (in *Input) signedUp() Step {
+	if o := in.Outage; !o.To.IsZero() {
+		terms := in.Contest.Terms
+		terms.Until = o.To.Add(max(terms.Until.Sub(o.From), time.Minute))
+		if terms.Until.After(in.Now) {
+			return in.step(nil, Body{Kind: changed, Terms: &terms})
+		}
+	}
 	if seated, _ := in.Contest.Seated(); len(seated) < 2 {
 		return in.cancels(say("event.nobody", len(seated), in.Contest.Name))
 	}

@@ -72,6 +72,9 @@ func Decide(in *Input) Step {
 	if seq := in.Request.Args["seq"]; seq != "" && !in.unmoved(seq) {
 		return in.Refuse(say("moved.on", in.number()))
 	}
+	if s, barred := in.bars(); barred {
+		return s
+	}
 	if command.Seated {
 		if s, blocked := in.blocked(); blocked {
 			return s
@@ -260,6 +263,9 @@ func (in *Input) end(d draft, w words) Step {
 	}
 	if m.State != in.Match.State && (m.State == Ended || m.State == Deleted) {
 		in.tellPlayers(&s)
+	}
+	if m.Fixture.Event != "" && m.State != in.Match.State && m.State != Going {
+		s.Owes = []Due{{Game: m.Fixture.Event, Kind: "result:" + string(m.ID), At: in.Now}}
 	}
 	return s
 }

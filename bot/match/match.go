@@ -179,6 +179,11 @@ type Question struct {
 // Held reports whether the asker shows the post.
 func (o OutboxPost) Held() bool { return o.Asker && o.Tried }
 
+// Supersedes reports whether older posts of its kind in its lane are pointless once it waits.
+func (o OutboxPost) Supersedes() bool {
+	return !o.Private && (o.Kind == Show || o.Kind == Status || o.Kind == Sheet)
+}
+
 // A Lane identifies a queue of posts that are shown one after another, in order: the
 // posts of a game in a channel, those of a channel that belong to no game, or the answers
 // to a person in a place. Lanes do not wait for one another, because platforms limit a

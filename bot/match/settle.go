@@ -239,6 +239,11 @@ func adjudicate(in *Input) Step {
 			return s
 		}
 	}
+	return in.judge()
+}
+
+// judge ends a game by a verdict.
+func (in *Input) judge() Step {
 	d := in.draft()
 	if d.pos.Branch > 0 { // what was tried out decides nothing
 		if err := in.add(&d, leave); err != nil {
@@ -252,11 +257,7 @@ func adjudicate(in *Input) Step {
 	if err := in.add(&d, body(eventAdjudicate, result, dead)); err != nil {
 		return in.Refuse(wrong(err))
 	}
-	key := "decided"
-	if dead != "" {
-		key = "decided.dead"
-	}
-	return in.end(d, words{below: []text.Message{say(key, named(in.By), in.number(), Outcome(m, d.pos), dead)}})
+	return in.end(d, words{below: []text.Message{in.closedWords(in.Match, d.pos, dead)}})
 }
 
 // verdict returns the result that a moderator decides on, and which stones are dead if the

@@ -74,7 +74,7 @@ func (in *lane) supersede() {
 				close(p.wanted)
 			}
 			in.posts = slices.Delete(in.posts, i, i+1)
-		} else if (p.Kind == match.Show || p.Kind == match.Status) && !p.Private {
+		} else if p.Supersedes() {
 			newer[p.Kind] = true
 		}
 	}
@@ -172,6 +172,9 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 		from := later(account.held(now), in.from)
 		if p := in.posts[0]; p.yields(now) && !slices.ContainsFunc(in.posts, func(q *pending) bool { return !q.Refused }) {
 			from = later(from, sooner(p.since.Add(yieldsFor), now.Add(account.Wait(now, 1, 0))))
+		}
+		if in.posts[0].Kind == match.Sheet {
+			from = later(from, in.sent.Add(sheetEvery))
 		}
 		busy := false
 		for _, q := range in.posts { // one that was unparked may be before those that are being shown

@@ -99,6 +99,7 @@ const (
 	askerWaits = time.Second      // for older posts of its lane
 	longest    = time.Hour        // that a post waits for its next attempt: the clock may have been ahead
 	yieldsFor  = 30 * time.Second // at most, a refusal to boards
+	sheetEvery = 4 * time.Second  // of an event, which many people may change at a time
 	readAgain  = 2 * time.Second  // the posts that wait, if that failed
 )
 

@@ -38,7 +38,7 @@ func source(t *testing.T, patterns ...string) string {
 // Every key that is said has words, every argument is given, and no words are
 // kept for nothing.
 func TestEnglishIsComplete(t *testing.T) {
-	code := source(t, "*.go", "../*.go", "../clock/*.go", "../match/*.go", "../rooms/*.go")
+	code := source(t, "*.go", "../*.go", "../clock/*.go", "../match/*.go", "../contest/*.go", "../rooms/*.go")
 	for _, m := range regexp.MustCompile(`(?:[sS]ay\(|text\.Error\(|key = |key := |Label: |\{Key: |template\()"([^"]+)"`).FindAllStringSubmatch(code, -1) {
 		if _, ok := english[m[1]]; !ok && !strings.HasSuffix(m[1], ".") && !strings.HasPrefix(m[1], "sentence") {
 			t.Errorf("nothing to say for %q", m[1])
@@ -46,7 +46,7 @@ func TestEnglishIsComplete(t *testing.T) {
 	}
 	for key := range english {
 		derived := key == "plain" || // what earlier versions have stored
-			slices.ContainsFunc([]string{"group.", "shared.", "color.", "turn.", "thing.", "way.", "what.", "clock.weekday.", "clock.month.", "wish.", "language.", "resumed.final."}, func(p string) bool { return strings.HasPrefix(key, p) }) ||
+			slices.ContainsFunc([]string{"group.", "shared.", "color.", "turn.", "thing.", "way.", "what.", "clock.weekday.", "clock.month.", "wish.", "language.", "resumed.final.", "event.is.", "event.state.", "event.bars."}, func(p string) bool { return strings.HasPrefix(key, p) }) ||
 			strings.HasSuffix(key, ".word") || strings.HasPrefix(key, "games.") || strings.HasPrefix(key, "remind.is.") ||
 			strings.HasPrefix(key, "settings.opens.") || strings.HasPrefix(key, "settings.pages.") || strings.HasPrefix(key, "label.") && rulesKind(key[len("label."):]) ||
 			strings.HasSuffix(key, ".one") && english[strings.TrimSuffix(key, ".one")] != ""
@@ -65,7 +65,9 @@ var fragments = []string{"label.", "clock.words.", "clock.left.", "clock.weekday
 	"compare.title", "compare.komi", "compare.own", "compare.same", "compare.winner", "compare.nobody", "demo.line", "demo.step", "demo.back", "demo.next",
 	"to.play", "to.play.first", "to.place", "must.", "due", "gain", "numbered", "placed", "stone.words", "ahead", "even", "both", "of.game", "dots", "list", "or", "joined", "lines",
 	"quoted", "called", "plain", "use", "reason", "somebody", "opponent.me", "seat.open", "seat.reserved", "handicap", "rated", "with.clock", "left", "draw", "void",
-	"jigo", "win", "win.other", "left.vacation", "left.until", "due.at", "running", "below", "handicap.free", "review.to", "game.choice", "instant", "ago", "room", "linked", "remind.elsewhere", "view.title", "view.mine", "read.run"}
+	"jigo", "win", "win.other", "left.vacation", "left.until", "due.at", "running", "below", "handicap.free", "review.to", "game.choice", "instant", "ago", "room", "linked", "remind.elsewhere", "view.title", "view.mine", "read.run",
+	"event.title", "event.state.", "event.line", "event.terms.anyone", "event.terms.seats", "event.terms.lot", "event.terms.ranks", "event.player.rank",
+	"event.group.title", "event.standing", "event.standing.open", "event.standing.out", "event.score.", "event.versus", "event.late.moves", "event.late.count", "event.late.flag"}
 
 // A sentence ends with a stop. One that leads up to a command or an example with a colon,
 // or asks a question before it, ends with that and without a stop, so that people can

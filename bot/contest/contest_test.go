@@ -1,0 +1,468 @@
+package contest
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/text"
+)
+
+var (
+	spring = time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC)
+	garden = match.Room{Platform: "test", Channel: "garden"}
+)
+
+// A desk runs one event, as the bot does: with games that end as the test says.
+type desk struct {
+	t       testing.TB
+	c       *Contest
+	now     time.Time
+	draft   Draft
+	games   map[match.GameID]Game
+	due     []match.Due
+	posts   []match.OutboxPost
+	log     []Event
+	asked   int
+	room    match.RoomSettings
+	outage  match.Stretch
+	decided map[string]bool // timed actions that ran
+}
+
+func newDesk(t testing.TB) *desk {
+	return &desk{t: t, now: spring, games: map[match.GameID]Game{}, room: match.RoomSettings{Events: "anyone"}, decided: map[string]bool{}}
+}
+
+func (d *desk) input(by match.PersonID, line string) *Input {
+	args := map[string]string{}
+	words := strings.Fields(line)
+	args["what"] = words[0]
+	for _, w := range words[1:] {
+		name, value, _ := strings.Cut(w, ":")
+		args[name] = strings.ReplaceAll(value, "_", " ")
+	}
+	d.asked++
+	in := &Input{Request: match.Request{ID: fmt.Sprint("r", d.asked), Command: "event", Args: args, Where: garden},
+		By: by, NewID: Prefix + "spring", NewPage: "page", Games: d.games, Draft: d.draft, Room: d.room, Zone: time.UTC, Now: d.now,
+		Users: map[string]match.PersonID{}, Outage: d.outage,
+		Fixture: func(round, table int) (match.GameID, string) {
+			return match.GameID(fmt.Sprintf("g%d-%d", round, table)), "p"
+		}}
+	for _, option := range []string{"player", "other"} {
+		if p := args[option]; p != "" {
+			in.Users[option] = match.PersonID(p)
+		}
+	}
+	if NeedsEvent(args["what"]) {
+		in.Contest = d.c
+	}
+	return in
+}
+
+// do makes a request and returns what its author is told.
+func (d *desk) do(by match.PersonID, line string) string {
+	d.t.Helper()
+	return d.take(Decide(d.input(by, line)))
+}
+
+func (d *desk) take(s Step) string {
+	d.t.Helper()
+	if s.Draft != nil {
+		var err error
+		if d.draft, err = ParseDraft(s.Draft.Text); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	if s.Contest != nil {
+		d.log = append(d.log, s.Log...)
+		again, err := Fold(Head{ID: s.Contest.ID}, d.log)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if !reflect.DeepEqual(again, s.Contest) {
+			d.t.Fatalf("the log folds to\n%+v, the step has\n%+v", again, s.Contest)
+		}
+		d.c = s.Contest
+		owed := slices.DeleteFunc(d.due, func(o match.Due) bool { return !Owed(o.Kind) || o.Kind == s.Done })
+		d.due = append(append(owed, s.Timed...), s.Owes...)
+		for _, o := range s.Owes {
+			if what, game, _ := Closing(o.Kind); what == "close" || what == "count" {
+				if g := d.games[game]; g.State != match.Going {
+					d.t.Errorf("%s: the game is %s", o.Kind, g.State)
+				}
+			}
+		}
+	}
+	d.posts = append(d.posts, s.Posts...)
+	var words []string
+	for _, m := range s.Answer.Texts {
+		words = append(words, text.English.Say(m))
+	}
+	return strings.Join(words, "\n")
+}
+
+// wait runs what is due until a time has passed.
+func (d *desk) wait(length time.Duration) {
+	d.t.Helper()
+	end := d.now.Add(length)
+	for range 10000 {
+		slices.SortStableFunc(d.due, func(a, b match.Due) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Kind, b.Kind)) })
+		if len(d.due) == 0 || d.due[0].At.After(end) {
+			d.now = end
+			return
+		}
+		next := d.due[0]
+		d.due = d.due[1:]
+		if next.At.After(d.now) {
+			d.now = next.At
+		}
+		d.run(next)
+	}
+	d.t.Fatal("something is due again and again:", d.due)
+}
+
+// run runs a timed action, and before it what it does to games.
+func (d *desk) run(next match.Due) {
+	d.t.Helper()
+	what, game, _ := Closing(next.Kind)
+	switch what {
+	case "open":
+		n := 0
+		for _, number := range d.c.Unopened() {
+			m := d.c.Match(number)
+			m.State, m.Opened, m.Deadline = match.Going, d.now, d.now.Add(m.Clock.Main)
+			if _, exists := d.games[m.ID]; exists || n == 10 {
+				continue
+			}
+			d.games[m.ID] = Game{Match: m}
+			n++
+		}
+	case "close":
+		d.end(game, "Void")
+	case "count":
+		d.end(game, "B+0.5")
+	}
+	in := d.input("", "timed")
+	in.Contest = d.c
+	d.take(DecideDue(in, next))
+}
+
+// end ends a game, which owes the event its result.
+func (d *desk) end(game match.GameID, result string) {
+	g, known := d.games[game]
+	if !known || g.State != match.Going {
+		return
+	}
+	g.State, g.Result = match.Ended, result
+	d.games[game] = g
+	d.due = append(d.due, match.Due{Game: d.c.ID, Kind: "result:" + string(game), At: d.now})
+}
+
+// league publishes a league of some players, who have joined.
+func league(t testing.TB, players int, terms string) *desk {
+	d := newDesk(t)
+	d.do("org", "new "+terms)
+	d.do("org", "publish")
+	for n := range players {
+		line := "join"
+		if d.c.Ranks {
+			line += fmt.Sprintf(" rank:%dk", players-n)
+		}
+		d.do(match.PersonID(fmt.Sprint("p", n+1)), line)
+	}
+	return d
+}
+
+func TestLeague(t *testing.T) {
+	d := newDesk(t)
+	for _, step := range []struct {
+		by         match.PersonID
+		does, says string
+	}{
+		{"org", "publish", "You have no draft here"},
+		{"org", "new title:Spring size:9 until:3d days:10 group:4", "“Spring”"},
+		{"org", "new days:x", "“x” is not how long"},
+		{"org", "new group:3", "group must be a number from 4 to 8, not “3”"},
+		{"org", "new seats:5", "the first 5 who join"},
+		{"org", "publish", "“Spring” is published"},
+		{"ada", "join", "as player 1"},
+		{"ada", "join", "as player 1"},
+		{"bob", "join", "as player 2"},
+		{"cat", "join", "as player 3"},
+		{"dan", "join", "as player 4"},
+		{"eve", "join", "as player 5"},
+		{"fay", "join", "number 1 on the waiting list"},
+		{"bob", "leave", "no longer in"},
+		{"bob", "leave", "not in “Spring”"},
+		{"fay", "join", "as player 5"},
+		{"ada", "start", "Only organisers of “Spring”"},
+		{"org", "extend until:1d", "Done"},
+	} {
+		if said := d.do(step.by, step.does); !strings.Contains(said, step.says) {
+			t.Errorf("%s> %s: %q, want %q", step.by, step.does, said, step.says)
+		}
+	}
+	d.wait(4*24*time.Hour + time.Minute)
+	if d.c.State != Playing || len(d.games) != 10 || len(d.c.Unopened()) != 0 {
+		t.Fatalf("after the sign-up: %s, %d games", d.c.State, len(d.games))
+	}
+	if ends := d.c.Round().Ends; !ends.Equal(d.c.Round().Began.Add(10 * 24 * time.Hour)) {
+		t.Error("ends", ends)
+	}
+	for _, g := range d.games {
+		if g.Clock.Main != 5*24*time.Hour {
+			t.Error(g.Clock)
+		}
+	}
+	for n := range 10 { // the lower number always wins
+		tb := d.c.Rounds[0].Tables[n]
+		result := "B+R"
+		if tb.White < tb.Black {
+			result = "W+3.5"
+		}
+		d.end(tb.Game, result)
+	}
+	d.wait(time.Minute)
+	if d.c.State != Over {
+		t.Fatal(d.c.State, d.c.Unfinished())
+	}
+	if said := text.English.Say(d.posts[len(d.posts)-1].Texts[1]); said != "The winner: somebody. Congratulations!" || d.c.Players[d.c.First(d.c.InGroups()[0])[0]-1].Person != "ada" {
+		t.Error(said)
+	}
+	if said := d.do("org", "result table:1 as:black"); !strings.Contains(said, "Table 1") {
+		t.Error(said)
+	}
+	d.do("org", "result table:1 as:black confirm:yes")
+	if r := d.c.Rounds[0].Tables[0].Result; r.How != Typed || r.Black != 2 || d.c.State != Over {
+		t.Error(r, d.c.State)
+	}
+}
+
+// A count that nobody accepts stands as it is marked when the time is over; where the players
+// try it out, the organiser decides.
+func TestTimeIsUp(t *testing.T) {
+	d := league(t, 4, "until:1d days:10")
+	d.wait(25 * time.Hour)
+	for n, tb := range d.c.Rounds[0].Tables {
+		g := d.games[tb.Game]
+		switch n {
+		case 0: // both count
+			g.Deadline = time.Time{}
+		case 1:
+			g.Deadline, g.Disputed = time.Time{}, true
+		case 2: // the bot was away for a day
+			g.Deadline = d.c.Round().Ends.Add(24 * time.Hour)
+		default:
+			g.State, g.Result = match.Ended, "0"
+			d.due = append(d.due, match.Due{Game: d.c.ID, Kind: "result:" + string(tb.Game), At: d.now})
+		}
+		d.games[tb.Game] = g
+	}
+	was := d.c.Round().Ends
+	d.wait(10*24*time.Hour + time.Hour)
+	if got := d.c.Round().Ends.Sub(was); got != 24*time.Hour {
+		t.Errorf("the round goes on for %v more, want a day", got)
+	}
+	if r := d.c.Rounds[0].Tables[0].Result; r == nil || r.Game != "B+0.5" {
+		t.Error("the count that nobody accepted:", r)
+	}
+	d.end(d.c.Rounds[0].Tables[2].Game, "W+T")
+	d.wait(25 * time.Hour)
+	if open := d.c.Unfinished(); !slices.Equal(open, []int{2}) {
+		t.Fatal("open:", open)
+	}
+	asked := slices.ContainsFunc(d.posts, func(p match.OutboxPost) bool {
+		return len(p.Texts) > 0 && p.Texts[0].Key == "event.disputed" && slices.Equal(p.Notify, []match.PersonID{"org"})
+	})
+	if !asked {
+		t.Error("the organiser was not asked")
+	}
+	d.do("org", "result table:2 as:draw confirm:yes")
+	if d.c.State != Over {
+		t.Error(d.c.State)
+	}
+}
+
+func TestReplaceAndWithdraw(t *testing.T) {
+	d := league(t, 4, "until:1d days:10")
+	d.wait(25 * time.Hour)
+	gone := d.c.Players[0].Person
+	d.end(d.c.Rounds[0].Tables[d.c.open(1)[0]-1].Game, "W+R")
+	d.wait(time.Second)
+	left := len(d.c.open(1))
+	for line, want := range map[string]string{
+		"replace player:" + string(gone):               "Say who is meant: other",
+		"replace player:nobody other:new":              "somebody is not in",
+		"replace player:" + string(gone) + " other:p2": "plays in",
+		"withdraw player:" + string(gone):              "open games go to the opponents",
+		"organiser player:org as:remove":               "needs an organiser",
+		"organiser player:p3 as:remove":                "does not organise",
+		"extend until:2026-03-01":                      "only end later",
+		"extend until:soon":                            "is no time",
+		"extend":                                       "It ends",
+		"result table:99 as:black":                     "Choose a table",
+		"result table:1 as:purple":                     "Choose who wins",
+		"result table:1 as:black round:7":              "Choose a round",
+	} {
+		if said := d.do("org", line); !strings.Contains(said, want) {
+			t.Errorf("%s: %q, want %q", line, said, want)
+		}
+	}
+	d.do("org", "replace player:"+string(gone)+" other:late")
+	d.wait(time.Second)
+	if p := d.c.Players[0]; p.Person != "late" || !slices.Equal(p.Before, []match.PersonID{gone}) || len(d.c.open(1)) != left {
+		t.Fatal(p, d.c.open(1))
+	}
+	for _, n := range d.c.open(1) {
+		if m := d.games[d.c.Round().Tables[n-1].Game]; m.Black != "late" && m.White != "late" {
+			t.Error("the game is still that of", m.Black, m.White)
+		}
+	}
+	d.do("org", "withdraw player:p2 confirm:yes")
+	d.wait(time.Second)
+	if len(d.c.open(2)) != 0 || d.c.Players[1].In() {
+		t.Error("withdrawn, but", d.c.open(2))
+	}
+	was := d.c.Round().Ends
+	d.do("org", "extend until:2d")
+	if got := d.c.Round().Ends.Sub(was); got != 48*time.Hour {
+		t.Error("extended by", got)
+	}
+	credits := 0
+	for _, o := range d.due {
+		if what, _, args := Closing(o.Kind); what == "credit" && len(args) == 2 {
+			credits++
+		}
+	}
+	if want := len(d.c.Unfinished()); credits != want {
+		t.Error(credits, "clocks stand still, want", want)
+	}
+}
+
+func TestNobodyJoins(t *testing.T) {
+	for players, state := range map[int]State{0: Cancelled, 1: Cancelled, 2: Playing, 3: Playing, 9: Playing, 41: Playing} {
+		d := league(t, players, "until:1d")
+		d.wait(25 * time.Hour)
+		if d.c.State != state {
+			t.Error(players, "players:", d.c.State)
+		}
+		for g, group := range d.c.InGroups() {
+			if n := len(group); players > 3 && (n < MinGroup || n > MaxGroup) {
+				t.Errorf("%d players: group %d has %d", players, g, n)
+			}
+		}
+	}
+}
+
+// A sign-up that ends while nobody can be reached goes on for as long as was left.
+func TestSignUpOutage(t *testing.T) {
+	d := league(t, 2, "until:1d")
+	d.outage = match.Stretch{From: d.c.Until.Add(-time.Hour), To: d.c.Until.Add(5 * time.Hour)}
+	d.wait(24 * time.Hour)
+	d.now = d.outage.To
+	d.wait(time.Minute)
+	if want := d.outage.To.Add(time.Hour); d.c.State != SignUp || !d.c.Until.Equal(want) {
+		t.Error(d.c.State, d.c.Until, want)
+	}
+}
+
+// Whatever people do, the log folds, nobody plays twice at a table, and every event ends.
+func TestEventLaws(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		d := league(t, r.IntN(20), []string{"until:2d days:6", "until:2d days:6 seats:9", "until:2d days:6 ranks:yes", "until:2d days:6 rules:two-button,aga group:4"}[r.IntN(4)])
+		person := func() string { return fmt.Sprint("p", 1+r.IntN(25)) }
+		for range 60 {
+			if !d.c.Running() {
+				break
+			}
+			switch r.IntN(12) {
+			case 0:
+				d.do(match.PersonID(person()), "join rank:5k")
+			case 1:
+				d.do(match.PersonID(person()), "leave confirm:yes")
+			case 2:
+				d.do("org", "withdraw confirm:yes player:"+person())
+			case 3:
+				d.do("org", "replace player:"+person()+" other:"+person())
+			case 4:
+				d.do("org", fmt.Sprintf("result confirm:yes table:%d as:%s", 1+r.IntN(12), []string{"black", "white", "draw", "void", "both-lose"}[r.IntN(5)]))
+			case 5:
+				d.do("org", "extend until:1d")
+			case 6:
+				d.do("org", "organiser player:"+person())
+			case 7:
+				if r.IntN(20) == 0 {
+					d.do("org", "cancel confirm:yes")
+				}
+			default:
+				for _, n := range d.c.Unfinished() {
+					if r.IntN(3) == 0 {
+						d.end(d.c.Round().Tables[n-1].Game, []string{"B+R", "W+2.5", "0", "Void", "W+T"}[r.IntN(5)])
+					}
+				}
+				d.wait(time.Duration(r.IntN(48)) * time.Hour)
+			}
+		}
+		for range 100 {
+			for _, n := range d.c.Unfinished() {
+				d.end(d.c.Round().Tables[n-1].Game, "B+1.5")
+			}
+			d.wait(24 * time.Hour)
+		}
+		if d.c.Running() {
+			t.Fatalf("seed %d: still %s, due %v", seed, d.c.State, d.due)
+		}
+		for n, tb := range d.c.Tables() {
+			if tb.Black == tb.White || tb.Open() || tb.Result.Black+tb.Result.White > 2 {
+				t.Errorf("seed %d: table %d: %+v %+v", seed, n+1, tb, tb.Result)
+			}
+			if g, exists := d.games[tb.Game]; exists && g.State == match.Going {
+				t.Errorf("seed %d: the game of table %d goes on", seed, n+1)
+			}
+		}
+		ids := map[match.GameID]bool{}
+		for _, tb := range d.c.Tables() {
+			if ids[tb.Game] {
+				t.Errorf("seed %d: %s is played at two tables", seed, tb.Game)
+			}
+			ids[tb.Game] = true
+		}
+	}
+}
+
+func TestRanks(t *testing.T) {
+	for typed, want := range map[string]int{"30k": -30, "1k": -1, "1d": 0, "9D": 8, " 5k ": -5} {
+		if got, err := ParseRank(typed); err != nil || got != want || !strings.EqualFold(RankName(got), strings.TrimSpace(typed)) {
+			t.Error(typed, got, err)
+		}
+	}
+	for _, typed := range []string{"100d", "31k", "0k", "k", "d", "", "5", "-3k", "5p", "=1+1"} {
+		if got, err := ParseRank(typed); err == nil {
+			t.Error(typed, got)
+		}
+	}
+}
+
+// In the hour that daylight saving skips, a time is as much later as the clocks are put
+// forward.
+func TestSkippedHour(t *testing.T) {
+	paris, err := time.LoadLocation("Europe/Paris")
+	if err != nil {
+		t.Skip(err)
+	}
+	for typed, want := range map[string]string{
+		"2026-03-29 02:30": "2026-03-29T01:30:00Z", "2026-03-29 01:30": "2026-03-29T00:30:00Z", "2026-03-28": "2026-03-28T23:00:00Z", "2026-03-29": "2026-03-29T22:00:00Z",
+		"3d": "2026-03-05T18:00:00Z",
+	} {
+		if at, err := ParseTime(typed, paris, spring); err != nil || at.Format(time.RFC3339) != want {
+			t.Error(typed, at, err)
+		}
+	}
+}

@@ -1,0 +1,392 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/text"
+)
+
+// Events: leagues and tournaments. Package contest decides what happens to them; this file
+// loads what its decisions need, and stores their outcome. eventposts.go words their posts,
+// eventquestions.go answers questions about them.
+
+// eventName is the command.
+const eventName = "event"
+
+// changeEvent decides a request that changes an event, and stores the outcome. It returns
+// ErrConflict if something else was stored meanwhile.
+func (b *Bot) changeEvent(ctx context.Context, r Request, s localizer) (Answer, error) {
+	if s.answer != nil { // it was asked before
+		return b.outcome(ctx, r, s, *s.answer, nil)
+	}
+	now, err := b.rooms.Present(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	c, refusal, err := b.chooseEvent(ctx, r)
+	if err != nil {
+		return Answer{}, err
+	}
+	var step contest.Step
+	if refusal != nil {
+		step.Answer = *refusal
+	} else {
+		in, err := b.eventInput(ctx, c, when(r, now))
+		if err == nil {
+			err = b.eventAsker(ctx, in, r, s)
+		}
+		if err != nil {
+			return Answer{}, err
+		}
+		step = contest.Decide(in)
+	}
+	step.Request, step.At, step.By, step.Where = r.ID, when(r, now).Truncate(time.Millisecond), s.by, r.Where.WithoutThread()
+	step.People = append(step.People, s.by)
+	if !step.Answer.Private {
+		step.Typed = r.Typed
+	}
+	step.Posts = append(step.Posts, b.answering(r, s, step.Answer)...)
+	if err := b.commitEvent(ctx, &step); err != nil {
+		return Answer{}, err
+	}
+	b.carryOut(ctx, step)
+	return b.outcome(ctx, r, s, step.Answer, nil)
+}
+
+// commitEvent stores a step and hands its posts to the outbox.
+func (b *Bot) commitEvent(ctx context.Context, step *contest.Step) error {
+	_, err := b.outbox.Commit(ctx, &step.Step, func() (any, error) {
+		if step.Contest == nil {
+			return nil, b.store.Commit(ctx, &step.Step)
+		}
+		return nil, b.store.CommitContest(ctx, step)
+	})
+	if err == nil && step.Contest != nil {
+		b.changes.tell(step.Contest.ID)
+	}
+	return err
+}
+
+// carryOut runs at once what a step made due; what fails is tried again by Tick.
+func (b *Bot) carryOut(ctx context.Context, step contest.Step) {
+	for _, d := range slices.Concat(step.Owes, step.Timed) {
+		if d.At.After(step.At) {
+			continue
+		}
+		if _, err := b.eventDue(ctx, d, step.At); err != nil {
+			b.log.Error("timed action of an event failed, will retry", "event", d.Game, "kind", d.Kind, "error", err)
+			return
+		}
+	}
+}
+
+// eventInput loads what a decision about an event depends on; c is nil for a new one.
+func (b *Bot) eventInput(ctx context.Context, c *contest.Contest, now time.Time) (*contest.Input, error) {
+	in := &contest.Input{Contest: c, Rulesets: b.rulesets, Zone: time.UTC, Now: now.UTC().Truncate(time.Millisecond)}
+	if c == nil {
+		return in, nil
+	}
+	in.Games = map[match.GameID]contest.Game{}
+	ms, err := b.store.Matches(ctx, Query{Event: c.ID, Limit: fixtures})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range ms {
+		g := contest.Game{Match: m}
+		if m.State == match.Going && m.Deadline.IsZero() { // play has stopped
+			p, err := b.position(ctx, m, m.Seq)
+			if err != nil {
+				return nil, err
+			}
+			g.Disputed = p.Contested()
+		}
+		in.Games[m.ID] = g
+	}
+	in.Fixture, err = b.fixtures(ctx, c.ID)
+	return in, err
+}
+
+// fixtures is more than the games that an event can have.
+const fixtures = 5000
+
+// fixtures returns a function that gives the games of an event their ids, and their pages the
+// slugs. Both are hard to guess, and follow from the bot's secret.
+func (b *Bot) fixtures(ctx context.Context, id contest.ID) (func(round, table int) (match.GameID, string), error) {
+	secret, err := b.secret(ctx)
+	return func(round, table int) (match.GameID, string) {
+		h := hmac.New(sha256.New, secret)
+		fmt.Fprint(h, id, " ", round, " ", table)
+		drawn := strings.ToLower(base32.StdEncoding.EncodeToString(h.Sum(nil)))
+		return match.GameID("g" + drawn[:16]), drawn[16:32]
+	}, err
+}
+
+// eventAsker adds what depends on who asks, and where.
+func (b *Bot) eventAsker(ctx context.Context, in *contest.Input, r Request, s localizer) error {
+	in.Request = match.Request{ID: r.ID, Command: r.Command, Args: r.Args, Where: r.Where, Reply: r.Reply, Moderator: r.moderates(r.Command)}
+	in.By, in.Room = s.by, b.settings(s.here)
+	if zone, ok := clock.Zone(s.prefs.Zone); ok {
+		in.Zone = zone
+	}
+	in.Users = map[string]match.PersonID{}
+	for option, who := range r.Users {
+		p, err := b.store.Person(ctx, who)
+		if err != nil {
+			return err
+		}
+		in.Users[option] = p
+	}
+	if in.Contest != nil {
+		return nil
+	}
+	draft, err := b.store.Draft(ctx, s.by, r.Where.WithoutThread(), in.Now)
+	if err == nil {
+		in.Draft, err = contest.ParseDraft(draft)
+	}
+	if err != nil {
+		return err
+	}
+	running, err := b.store.Contests(ctx, r.Where.WithoutThread(), contest.Runs, 100)
+	if err != nil {
+		return err
+	}
+	in.Running = len(running)
+	id, page, _, err := b.newID(ctx, r.ID)
+	in.NewID, in.NewPage = contest.Prefix+id[1:], page
+	return err
+}
+
+// chooseEvent finds the event that a request is about, or says why there is none; c is nil if
+// it is about none.
+func (b *Bot) chooseEvent(ctx context.Context, r Request) (c *contest.Contest, refusal *match.Reply, err error) {
+	if !contest.NeedsEvent(r.Args["what"]) {
+		return nil, nil, nil
+	}
+	refuse := func(texts ...Text) (*contest.Contest, *match.Reply, error) {
+		return nil, &match.Reply{Texts: texts, Private: true, Refused: true}, nil
+	}
+	if r.thread != "" {
+		m, err := b.store.Header(ctx, r.thread)
+		if err == nil && m.Fixture.Event != "" {
+			c, err = b.contest(ctx, m.Fixture.Event)
+		}
+		if c != nil || err != nil && !errors.Is(err, ErrNotFound) {
+			return c, nil, err
+		}
+	}
+	all, err := b.store.Contests(ctx, r.Where.WithoutThread(), nil, 100)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(all) == 0 {
+		return refuse(say("event.none"))
+	}
+	if typed := strings.TrimSpace(r.Args["event"]); typed != "" {
+		n, _ := strconv.Atoi(typed)
+		i := slices.IndexFunc(all, func(h contest.Head) bool { return h.Number == n || strings.EqualFold(h.Title, typed) })
+		if i < 0 {
+			return refuse(say("event.unknown", shortened(typed)), eventList(all))
+		}
+		c, err = b.contest(ctx, all[i].ID)
+		return c, nil, err
+	}
+	running := slices.DeleteFunc(slices.Clone(all), func(h contest.Head) bool { return !slices.Contains(contest.Runs, h.State) })
+	switch {
+	case len(running) == 0: // the last one
+		running = all[:1]
+	case len(running) > 1:
+		reply := match.Reply{Texts: []Text{say("event.which"), eventList(running)}, Private: true, Refused: true}
+		for _, h := range running[:min(len(running), 5)] {
+			args := maps.Clone(r.Args)
+			args["event"] = strconv.Itoa(h.Number)
+			reply.Controls = append(reply.Controls, match.Control{Label: h.Title, Command: eventName, Args: args})
+		}
+		return nil, &reply, nil
+	}
+	c, err = b.contest(ctx, running[0].ID)
+	return c, nil, err
+}
+
+// eventList lists events with their numbers.
+func eventList(heads []contest.Head) Text {
+	var lines []Text
+	for _, h := range heads[:min(len(heads), 10)] {
+		lines = append(lines, say("event.line", strconv.Itoa(h.Number), h.Title, say("event.state."+string(h.State))))
+	}
+	return text.Lines(lines...)
+}
+
+// contest loads an event.
+func (b *Bot) contest(ctx context.Context, id contest.ID) (*contest.Contest, error) {
+	h, log, err := b.store.Contest(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	c, err := contest.Fold(h, log)
+	if err != nil {
+		return nil, fmt.Errorf("event %s does not fold: %w", id, err)
+	}
+	return c, nil
+}
+
+// fixturesAtOnce is how many games are opened before the next look at what else is due.
+const fixturesAtOnce = 10
+
+// eventDue runs a timed action of an event, and reports whether it did anything. What a game
+// has to do with it happens first, by a request of its own, so that nothing is lost or done
+// twice if the program is killed in between.
+func (b *Bot) eventDue(ctx context.Context, d match.Due, now time.Time) (bool, error) {
+	request := fmt.Sprintf("%s:%s:%d:%d", d.Kind, d.Game, d.Seq, d.At.UnixMilli())
+	for range attempts {
+		c, err := b.contest(ctx, d.Game)
+		if err != nil {
+			return false, err
+		}
+		what, game, args := contest.Closing(d.Kind)
+		switch what {
+		case "open":
+			err = b.openFixtures(ctx, c, now)
+		case "close", "count":
+			err = b.closeFixture(ctx, c, game, what, request, now)
+		case "credit":
+			err = b.creditFixture(ctx, game, args, request, now)
+		}
+		if err != nil {
+			return false, err
+		}
+		in, err := b.eventInput(ctx, c, now)
+		if err != nil {
+			return false, err
+		}
+		in.Request.ID = request
+		if in.Away, in.Outage, err = b.eventAway(ctx, c, now); err != nil {
+			return false, err
+		}
+		step := contest.DecideDue(in, d)
+		step.Where = c.Where
+		if len(step.Log) == 0 && step.Done == "" && len(step.Posts) == 0 {
+			step.Request = fmt.Sprint(request, ":", now.UnixMilli()) // it comes again
+		}
+		err = b.commitEvent(ctx, &step)
+		if errors.Is(err, ErrConflict) {
+			if _, done, err := b.store.Answered(ctx, step.Request); err != nil || done {
+				return false, err
+			}
+			continue
+		}
+		if err == nil && len(step.Log) > 0 {
+			b.carryOut(ctx, step)
+		}
+		return true, err
+	}
+	return false, ErrConflict
+}
+
+// eventAway reports whether the place of an event cannot be reached now, and the outage that
+// holds or held at the end of its sign-up.
+func (b *Bot) eventAway(ctx context.Context, c *contest.Contest, now time.Time) (away bool, at match.Stretch, err error) {
+	place, err := b.rooms.Place(ctx, c.Where)
+	if err != nil {
+		return false, at, err
+	}
+	outages, err := b.rooms.OutagesAt(ctx, c.Where)
+	for _, o := range outages {
+		away = away || o.Lasts()
+		if !o.From.After(c.Until) && c.Until.Before(cmp.Or(o.To, now)) {
+			at = match.Stretch{From: o.From, To: cmp.Or(o.To, now)}
+		}
+	}
+	return away || !place.Server.Left.IsZero(), at, err
+}
+
+// openFixtures opens some of the games of a round that do not exist yet.
+func (b *Bot) openFixtures(ctx context.Context, c *contest.Contest, now time.Time) error {
+	n := 0
+	for _, number := range c.Unopened() {
+		if n == fixturesAtOnce {
+			break
+		}
+		m := c.Match(number)
+		id := fmt.Sprintf("open:%s:%d:%d", c.ID, m.Fixture.Round, m.Fixture.Table)
+		if _, done, err := b.store.Answered(ctx, id); err != nil {
+			return err
+		} else if done {
+			continue
+		}
+		in := &task{Input: match.Input{Request: match.Request{ID: id, Where: m.Where}, Now: now.UTC().Truncate(time.Millisecond), Rulesets: b.rulesets}}
+		var err error
+		if in.localizer.here, err = b.rooms.Place(ctx, m.Where); err == nil {
+			err = b.prepare(ctx, in)
+		}
+		if err != nil {
+			return err
+		}
+		in.Match = m
+		if in.who, in.Prefs, err = b.store.Players(ctx, []match.PersonID{m.Black, m.White}); err != nil {
+			return err
+		}
+		step := match.OpenFixture(&in.Input)
+		step.Where = m.Where
+		if step.Match == nil {
+			return fmt.Errorf("table %d cannot begin: %v", number, step.Answer.Texts)
+		}
+		if _, err := b.commit(ctx, &step, in, Request{}); err != nil && !errors.Is(err, ErrConflict) {
+			return err
+		}
+		n++
+	}
+	return nil
+}
+
+// closeFixture ends a game of an event as it is marked, or by the result that it has in the
+// event.
+func (b *Bot) closeFixture(ctx context.Context, c *contest.Contest, game match.GameID, what, request string, now time.Time) error {
+	as, by := what, match.PersonID("")
+	if _, _, t := c.Table(game); t != nil && t.Result != nil && what != "count" {
+		as, by = t.Result.Verdict(), t.Result.By
+	}
+	_, err := b.act(ctx, Request{}, game, request+":"+string(game), now, nil, func(in *match.Input) match.Step {
+		in.By = by
+		return match.CloseFixture(in, as)
+	})
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return err
+}
+
+// creditFixture credits the clocks of a game with time that does not count.
+func (b *Bot) creditFixture(ctx context.Context, game match.GameID, args []string, request string, now time.Time) error {
+	if len(args) != 2 {
+		return fmt.Errorf("credit of game %s without its time: %v", game, args)
+	}
+	from, err := strconv.ParseInt(args[0], 10, 64)
+	to, err2 := strconv.ParseInt(args[1], 10, 64)
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	_, err = b.act(ctx, Request{}, game, request+":"+string(game), now, nil, func(in *match.Input) match.Step {
+		if in.Match.State != match.Going {
+			return match.Step{Request: in.Request.ID, At: in.Now}
+		}
+		return match.Credit(in, time.UnixMilli(from).UTC(), time.UnixMilli(to).UTC())
+	})
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return err
+}

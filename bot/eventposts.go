@@ -1,0 +1,139 @@
+package bot
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
+	"github.com/halfpoint-go/halfpoint/bot/text"
+)
+
+// wordedEvent words a post of an event. A sheet shows the event as it is by now.
+func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, l *text.Language, room rooms.Place) (outbox.Post, error) {
+	c, err := b.contest(ctx, o.Game)
+	if err != nil {
+		return p, err
+	}
+	p.Number, p.At = c.Number, c.Changed
+	texts := o.Texts
+	if o.Kind == match.Sheet {
+		last, _, err := b.store.Shown(ctx, o.Game, o.Where, match.Sheet, false)
+		if err != nil {
+			return p, err
+		}
+		p.Replaces, p.Seq = string(last), c.Seq
+		texts = sheetTexts(c, b.now().UTC())
+		p.Controls = labelled(l, sheetControls(c))
+	}
+	if b.eventPaged(c, b.settings(room)) {
+		if p.Path = "/e/" + c.Page; b.address != "" {
+			p.Link = b.address + p.Path
+		}
+	}
+	known, err := b.store.People(ctx, slices.Concat(people(texts), o.Notify))
+	if err != nil {
+		return p, err
+	}
+	who := rooms.TellApart(known)
+	p.Stored.Texts, p.Stored.Notify = texts, nil
+	for _, n := range o.Notify {
+		if w, ok := who[n]; ok {
+			p.Notify, p.Stored.Notify = append(p.Notify, w), append(p.Stored.Notify, n)
+		}
+	}
+	p.Text = word(l, texts, who, p.Number)
+	return p, nil
+}
+
+// eventPaged reports whether anybody who has its address may read the page of an event.
+func (b *Bot) eventPaged(c *contest.Contest, room match.RoomSettings) bool {
+	return c.Page != "" && room.Pages.On() && !c.Opened.Before(room.Since)
+}
+
+// sheetControls are the buttons below the message of an event.
+func sheetControls(c *contest.Contest) (cs []match.Control) {
+	add := func(label, what, ask string) {
+		cs = append(cs, match.Control{Label: label, Command: eventName, Args: map[string]string{"what": what, "event": strconv.Itoa(c.Number)}, Ask: ask})
+	}
+	switch c.State {
+	case contest.SignUp:
+		ask := ""
+		if c.Ranks {
+			ask = "rank"
+		}
+		add("label.event.join", "join", ask)
+		add("label.event.leave", "leave", "")
+	case contest.Playing, contest.Over:
+		add("label.event.table", "table", "")
+	}
+	return cs
+}
+
+// sheetTexts says how an event stands.
+func sheetTexts(c *contest.Contest, now time.Time) []Text {
+	texts := []Text{say("event.title", c.Name, say("event.state."+string(c.State)))}
+	switch c.State {
+	case contest.SignUp:
+		seated, waiting := c.Seated()
+		texts = append(texts, c.Terms.Words(now, time.UTC)...)
+		texts = append(texts, joinedText("event.joined.list", c, seated))
+		if len(waiting) > 0 {
+			texts = append(texts, joinedText("event.waiting.list", c, waiting))
+		}
+	case contest.Playing, contest.Over:
+		r := c.Round()
+		if open := len(c.Unfinished()); open > 0 && !r.Ends.IsZero() {
+			texts = append(texts, say("event.open", open, strconv.Itoa(len(r.Tables)), clock.InstantText(r.Ends, now)))
+		}
+		texts = append(texts, standingTexts(c)...)
+	}
+	return texts
+}
+
+// joinedText lists players, with their ranks.
+func joinedText(key string, c *contest.Contest, numbers []int) Text {
+	if len(numbers) == 0 {
+		return say("event.joined.none")
+	}
+	var names []Text
+	for _, n := range numbers {
+		names = append(names, playerText(c, n))
+	}
+	return say(key, len(numbers), text.List(names...))
+}
+
+// playerText names a player, with their rank if they declared one.
+func playerText(c *contest.Contest, n int) Text {
+	p := c.Players[n-1]
+	if rank := contest.RankName(p.Rank); rank != "" {
+		return say("event.player.rank", named(p.Person), rank)
+	}
+	return say("player", named(p.Person))
+}
+
+// standingTexts are the tables of an event in words, a line for each player.
+func standingTexts(c *contest.Contest) (texts []Text) {
+	groups := c.InGroups()
+	for g, players := range groups {
+		if len(groups) > 1 {
+			texts = append(texts, say("event.group.title", contest.GroupName(g+1)))
+		}
+		for _, row := range c.Standing(players) {
+			line := say("event.standing", strconv.Itoa(row.Place), playerText(c, row.Player), halves(row.Score.Total))
+			if row.Open > 0 {
+				line = say("event.standing.open", row.Open, line)
+			}
+			if !c.Players[row.Player-1].In() {
+				line = say("event.standing.out", line)
+			}
+			texts = append(texts, line)
+		}
+	}
+	return texts
+}
