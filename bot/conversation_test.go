@@ -154,8 +154,11 @@ func (k *talk) line(who, text string) (bot.Request, error) {
 		Command: command, Args: args, Moderator: strings.HasPrefix(who, "mod") || who == "owner", Manager: who == "owner",
 		Lang: k.speaks[who], RoomLang: k.speaks[""],
 	}
-	if o := args["opponent"]; o != "" && o != "me" {
-		r.Users = map[string]outbox.User{"opponent": person(o)}
+	r.Users = map[string]outbox.User{}
+	for _, option := range []string{"opponent", "player", "other"} {
+		if o := args[option]; o != "" && o != "me" {
+			r.Users[option] = person(o)
+		}
 	}
 	return r, err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// wordedEvent words a post of an event. A sheet shows the event as it is by now.
+// wordedEvent words a post of an event.
 func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, l *text.Language, room rooms.Place) (outbox.Post, error) {
 	c, err := b.contest(ctx, o.Game)
 	if err != nil {
@@ -23,11 +23,14 @@ func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, 
 	p.Number, p.At = c.Number, c.Changed
 	texts := o.Texts
 	if o.Kind == match.Sheet {
+		if o.Seq != c.Seq { // a newer one waits
+			return p, outbox.ErrStale
+		}
 		last, _, err := b.store.Shown(ctx, o.Game, o.Where, match.Sheet, false)
 		if err != nil {
 			return p, err
 		}
-		p.Replaces, p.Seq = string(last), c.Seq
+		p.Replaces = string(last)
 		texts = sheetTexts(c, b.now().UTC())
 		p.Controls = labelled(l, sheetControls(c))
 	}

@@ -563,7 +563,7 @@ func replace(in *Input) Step {
 	}
 	s := in.step([]text.Message{say("event.done")}, append(bodies, b)...)
 	in.closes(&s, b.Scores)
-	return in.tell(s, say("event.replaced", named(next), named(c.Players[n-1].Person), c.Name, len(b.Tables)), next)
+	return in.tell(s, say("event.replaced", len(b.Tables), named(next), named(c.Players[n-1].Person), c.Name), next)
 }
 
 // results are the values of the option "as", with the half points of Black and White.

@@ -46,7 +46,7 @@ func (c *Contest) announcement() match.OutboxPost {
 		}
 		texts = append(texts, say("event.group", GroupName(g), text.List(names...)))
 	}
-	texts = append(texts, say("event.time", clock.LengthText(c.Lasts), clock.LengthText(c.Lasts/2)))
+	texts = append(texts, say("event.clocks", clock.InstantText(r.Paired.Add(c.Lasts), r.Paired), clock.LengthText(c.Lasts/2)))
 	return c.notice("begins", texts, mentions...)
 }
 

@@ -63,8 +63,10 @@ func (p *Position) Contested() bool { return p.Branch > 0 }
 // closedWords say how a game ended that nobody of its players ended.
 func (in *Input) closedWords(m Match, p *Position, dead string) text.Message {
 	switch {
-	case in.By == "":
+	case m.Fixture.Event != "" && in.By == "":
 		return say("event.closed", in.number(), Outcome(m, p))
+	case m.Fixture.Event != "":
+		return say("event.decided", named(in.By), in.number(), Outcome(m, p))
 	case dead != "":
 		return say("decided.dead", named(in.By), in.number(), Outcome(m, p), dead)
 	}
