@@ -205,6 +205,7 @@ func listHandlers() []handler {
 			{Name: "coordinates", Summary: "The coordinates at the edge, or default", Choices: choicesOf(render.Coordinates())},
 			{Name: "undo", Summary: "Seconds in which a turn may be taken back without asking, or default"},
 			{Name: "opens", Summary: "Who may open games", Choices: []Choice{{"Anyone", "anyone"}, {"Moderators", "moderators"}, {"Nobody", "nobody"}, noChoice}},
+			{Name: "events", Summary: "Who may organise events here", Choices: []Choice{{"Moderators", "moderators"}, {"Anyone", "anyone"}, noChoice}},
 			{Name: "hints", Summary: "Whether I estimate the score and suggest what is dead in new games", Choices: []Choice{{"On", "on"}, {"Off", "off"}, noChoice}},
 			{Name: "letters", Summary: "Whether boards on Matrix are also there in letters, to unfold", Choices: []Choice{{"On", "on"}, {"Off", "off"}, noChoice}},
 			{Name: "pages", Summary: "Whether games have a page: off, link for those who have its address, public for search engines too",

@@ -86,7 +86,7 @@ var elsewhere = map[string]string{
 
 // questions change nothing, whoever asks.
 var questions = []string{"/score", "/score why:yes", "/board", "/board 1", "/replay", "/score ledger:yes", "/rules aga", "/compare", "/demo", "/show .X.\n.O.\n...",
-	"/sgf", "/more", "/clock", "/games", "/help", "/page", "/read row 1", "/read chain C3", "/score share:true", "/board share:true", "/games mine"}
+	"/sgf", "/more", "/clock", "/games", "/help", "/page", "/read row 1", "/read chain C3", "/event", "/score share:true", "/board share:true", "/games mine"}
 
 // A bench is a talk whose games are looked at.
 type bench struct {

@@ -205,7 +205,7 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 		if yields := p.yields(now); yields != q.yields(now) { // boards first
 			return map[bool]int{false: -1, true: 1}[yields]
 		}
-		return cmp.Or(x.sent.Compare(y.sent), p.Due.Compare(q.Due), cmp.Compare(p.ID, q.ID))
+		return cmp.Or(x.sent.Compare(y.sent), p.Due.Compare(q.Due), p.since.Compare(q.since), cmp.Compare(p.ID, q.ID))
 	})
 	for _, in := range due {
 		if p := in.posts[0]; free[p.Where.Platform] > 0 {

@@ -125,7 +125,7 @@ func or(rs, other match.RoomSettings) match.RoomSettings {
 		Rules: cmp.Or(rs.Rules, other.Rules), Size: cmp.Or(rs.Size, other.Size), Clock: cmp.Or(rs.Clock, other.Clock),
 		Undo: cmp.Or(rs.Undo, other.Undo), Opens: cmp.Or(rs.Opens, other.Opens), Theme: cmp.Or(rs.Theme, other.Theme), Layout: cmp.Or(rs.Layout, other.Layout),
 		Coords: cmp.Or(rs.Coords, other.Coords), Lang: cmp.Or(rs.Lang, other.Lang), Hints: cmp.Or(rs.Hints, other.Hints),
-		Letters: cmp.Or(rs.Letters, other.Letters), Pages: cmp.Or(rs.Pages, other.Pages), Since: since, Listed: listed,
+		Letters: cmp.Or(rs.Letters, other.Letters), Pages: cmp.Or(rs.Pages, other.Pages), Since: since, Listed: listed, Events: cmp.Or(rs.Events, other.Events),
 	}
 }
 

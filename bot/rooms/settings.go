@@ -93,6 +93,7 @@ func (in Asker) settingsOf(rs *match.RoomSettings) []setting {
 		{"opens", oneOf(&rs.Opens, []string{"anyone", "moderators", "nobody"}, "settings.opens.bad")},
 		{"hints", oneOf(&rs.Hints, []string{"on", "off"}, "settings.hints.bad")},
 		{"letters", oneOf(&rs.Letters, []string{"on", "off"}, "settings.letters.bad")},
+		{"events", oneOf(&rs.Events, []string{"moderators", "anyone"}, "settings.events.bad")},
 		{"pages", in.pages(rs)},
 	}
 }
@@ -233,6 +234,9 @@ func told(rs match.RoomSettings, are string) []text.Message {
 	}
 	texts := []text.Message{say(are, cmp.Or(rs.Rules, rules.TwoButton.Name), cmp.Or(rs.Size, "9x9"), timed), undo,
 		say("settings.opens." + cmp.Or(rs.Opens, "anyone"))}
+	if rs.Events == "anyone" {
+		texts = append(texts, say("settings.events.anyone"))
+	}
 	if rs.Hints == "off" {
 		texts = append(texts, say("settings.hints.off"))
 	}

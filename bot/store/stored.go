@@ -211,10 +211,11 @@ type storedRoom struct {
 	Pages   string `json:"pages,omitempty"`
 	Since   int64  `json:"since,omitempty"`  // milliseconds of Unix time
 	Listed  int64  `json:"listed,omitempty"` // the same
+	Events  string `json:"events,omitempty"`
 }
 
 func encodeRoom(r match.RoomSettings) (string, error) {
-	return encode(storedRoom{r.Rules, r.Size, r.Clock, r.Undo, r.Opens, r.Theme, r.Layout, r.Coords, r.Lang, r.Hints, r.Letters, string(r.Pages), timer(r.Since), timer(r.Listed)})
+	return encode(storedRoom{r.Rules, r.Size, r.Clock, r.Undo, r.Opens, r.Theme, r.Layout, r.Coords, r.Lang, r.Hints, r.Letters, string(r.Pages), timer(r.Since), timer(r.Listed), r.Events})
 }
 
 func decodeRoom(text string) (match.RoomSettings, error) {
@@ -223,7 +224,7 @@ func decodeRoom(text string) (match.RoomSettings, error) {
 		return match.RoomSettings{}, err
 	}
 	return match.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Layout: s.Layout, Coords: s.Coords, Lang: s.Lang, Hints: s.Hints, Letters: s.Letters,
-		Pages: match.Pages(s.Pages), Since: timed(s.Since), Listed: timed(s.Listed)}, nil
+		Pages: match.Pages(s.Pages), Since: timed(s.Since), Listed: timed(s.Listed), Events: s.Events}, nil
 }
 
 // storedExtra is the content of a message besides what was typed.

@@ -750,6 +750,8 @@ var english = map[string]string{
 	"event.late.flag":         "{0}, and {1} left",
 	"event.late.more":         "And {0} more.",
 	"event.late.more.one":     "And {0} more.",
+	"settings.events.anyone":  "Anyone may organise events.",
+	"settings.events.bad":     "Choose moderators or anyone for events, not “{0}”.",
 	"label.event.publish":     "Publish",
 	"label.event.change":      "Change…",
 	"label.event.discard":     "Discard",
