@@ -70,7 +70,7 @@ func TestNear(t *testing.T) {
 
 // Help lists the everyday commands first, then the groups, each together.
 func TestGroups(t *testing.T) {
-	everydays := "new join place pass button delay score board undo resign accept dead link more help"
+	everydays := "new join place pass button delay score board undo resign accept dead link event more help"
 	var listed, order []string
 	for _, c := range Commands() {
 		if c.Group == everyday {

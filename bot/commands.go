@@ -128,6 +128,27 @@ func listHandlers() []handler {
 		{Command: Command{"link", everyday, "Play in a browser as yourself", []Option{
 			{Name: "end", Summary: "all: sign out all browsers"},
 		}}, prefer: link, noGame: true},
+		{Command: Command{eventName, everyday, "Organise a league, join one, see its table", []Option{
+			{Name: "what", Summary: "What to do; without it: how it stands", Choices: eventChoices, Suggest: true},
+			{Name: "player", Summary: "Who is meant", Type: UserOption},
+			{Name: "other", Summary: "Who takes their place", Type: UserOption},
+			{Name: "event", Summary: "Its number, if there are several here", Suggest: true},
+			{Name: "title", Summary: "New: its name"},
+			{Name: "rules", Summary: "New: its ruleset, or several: aga, button", Suggest: true},
+			{Name: "size", Summary: "New: the board", Choices: sizes, Suggest: true},
+			{Name: "komi", Summary: "New: points for White"},
+			{Name: "system", Summary: "New: who meets whom", Choices: []Choice{{"Groups, all play all", "groups"}}, Suggest: true},
+			{Name: "group", Summary: "New: players of a group, 4 to 8", Type: IntegerOption},
+			{Name: "seats", Summary: "New: how many can play", Type: IntegerOption},
+			{Name: "ranks", Summary: "New: players say their rank", Type: BoolOption},
+			{Name: "until", Summary: "The end of the sign-up, or of all: 5d, 2026-12-20"},
+			{Name: "days", Summary: "New: how many days it takes"},
+			{Name: "rank", Summary: "To join: your rank, 12k"},
+			{Name: "table", Summary: "Of a result: the table", Type: IntegerOption},
+			{Name: "as", Summary: "Of a result: who wins", Choices: []Choice{{"Black wins", "black"}, {"White wins", "white"}, {"A draw", "draw"},
+				{"Both lose", "both-lose"}, {"It does not count", "void"}, {"Remove", "remove"}}, Suggest: true},
+			{Name: "confirm", Summary: "yes, if you are sure"},
+		}}, question: aboutEvent, changes: func(args map[string]string) bool { return contest.Changes(args["what"]) }, noGame: true},
 		{Command: Command{"more", everyday, "Show what else you can do in a game", []Option{gameOption}}, question: more},
 		{Command: Command{"help", everyday, "List the commands, or explain one", []Option{
 			{Name: "command", Summary: "A command or a group of commands", Suggest: true},
@@ -215,27 +236,6 @@ func listHandlers() []handler {
 				Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}, {"Of the whole server", "server"}}},
 			{Name: "clock", Summary: "The clock of new games, or default", Rest: true, Suggest: true, Whole: true},
 		}}, prefer: chosen(rooms.Settings), noGame: true},
-		{Command: Command{eventName, room, "Organise a league here, join one, or see its table", []Option{
-			{Name: "what", Summary: "What to do; without it I show how the event stands", Choices: eventChoices},
-			{Name: "player", Summary: "Who is meant", Type: UserOption},
-			{Name: "other", Summary: "Who takes their place", Type: UserOption},
-			{Name: "event", Summary: "The number of the event, if there are several here", Suggest: true},
-			{Name: "title", Summary: "New event: what it is called"},
-			{Name: "rules", Summary: "New event: its ruleset; two or three with commas between them", Suggest: true},
-			{Name: "size", Summary: "New event: the board", Choices: sizes, Suggest: true},
-			{Name: "komi", Summary: "New event: points for White; the ruleset has its own"},
-			{Name: "system", Summary: "New event: who meets whom", Choices: []Choice{{"Groups, everybody plays everybody", "groups"}}},
-			{Name: "group", Summary: "New event: players of a group, 4 to 8", Type: IntegerOption},
-			{Name: "seats", Summary: "New event: how many can play", Type: IntegerOption},
-			{Name: "ranks", Summary: "New event: whether players say their rank, which decides their group", Type: BoolOption},
-			{Name: "until", Summary: "When the sign-up, or with extend the event, ends: 5d, 2026-12-20, or 2026-12-20 18:00"},
-			{Name: "days", Summary: "New event: how many days it takes; half of it is each player's time for a game"},
-			{Name: "rank", Summary: "To join: your rank, 12k or 3d"},
-			{Name: "table", Summary: "For a result: the number of the table", Type: IntegerOption},
-			{Name: "as", Summary: "For a result: who wins", Choices: []Choice{{"Black wins", "black"}, {"White wins", "white"}, {"A draw", "draw"},
-				{"Both lose", "both-lose"}, {"It does not count", "void"}, {"Remove the organiser", "remove"}}},
-			{Name: "confirm", Summary: "yes, if you are sure"},
-		}}, question: aboutEvent, changes: func(args map[string]string) bool { return contest.Changes(args["what"]) }, noGame: true},
 		{Command: Command{"adjudicate", room, "Decide a game that its players cannot end (moderators)", []Option{
 			{Name: "as", Summary: "How", Required: true, Choices: []Choice{{"By the count", "count"}, {"Black wins", "black"}, {"White wins", "white"},
 				{"A draw", "draw"}, {"Without result", "void"}}},
@@ -250,9 +250,9 @@ func listHandlers() []handler {
 
 // eventChoices are what people can do about an event.
 var eventChoices = []Choice{
-	{"See the table", "table"}, {"Join", "join"}, {"Leave", "leave"}, {"New event", "new"}, {"Publish the new event", "publish"},
-	{"Discard the new event", "discard"}, {"Who is late", "late"}, {"Start now", "start"}, {"Extend", "extend"}, {"Withdraw a player", "withdraw"},
-	{"Replace a player", "replace"}, {"Give a result", "result"}, {"Add or remove an organiser", "organiser"}, {"Call it off", "cancel"},
+	{"See the table", "table"}, {"Join", "join"}, {"Leave", "leave"}, {"New event", "new"}, {"Publish it", "publish"},
+	{"Discard it", "discard"}, {"Who is late", "late"}, {"Start now", "start"}, {"Extend", "extend"}, {"Withdraw a player", "withdraw"},
+	{"Replace a player", "replace"}, {"Give a result", "result"}, {"Organisers", "organiser"}, {"Call it off", "cancel"},
 }
 
 // noChoice resets a setting.
