@@ -132,7 +132,7 @@ func listHandlers() []handler {
 			{Name: "what", Summary: "What to do; without it: how it stands", Choices: eventChoices, Suggest: true},
 			{Name: "player", Summary: "Who is meant", Type: UserOption},
 			{Name: "other", Summary: "Who takes their place", Type: UserOption},
-			{Name: "event", Summary: "Its number, if there are several here", Suggest: true},
+			{Name: "event", Summary: "Its number, if several", Suggest: true},
 			{Name: "title", Summary: "New: its name"},
 			{Name: "rules", Summary: "New: its ruleset, or several: aga, button", Suggest: true},
 			{Name: "size", Summary: "New: the board", Choices: sizes, Suggest: true},
