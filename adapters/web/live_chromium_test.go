@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -36,6 +37,38 @@ func (p *tab) prefers(scheme string) {
 	}
 }
 
+// screens are those on which all that a turn needs is seen without scrolling, with so many
+// pixels between two lines of a board of 19×19. The second is a phone with the bars of its browser.
+var screens = []struct {
+	width, height int64
+	point         float64
+}{{360, 640, 17}, {360, 560, 15}, {768, 1024, 35}, {1366, 625, 26}, {1920, 1080, 44}}
+
+// fits waits until a page shows somebody's turn on a screen, and fails unless it is seen whole.
+// Besides, there are other elements to be seen.
+func (p *tab) fits(width, height int64, point float64, besides ...string) {
+	p.t.Helper()
+	p.do(chromedp.EmulateViewport(width, height))
+	p.wait(`innerWidth === %d && innerHeight === %d && document.querySelector('#play [data-command=resign]')`, width, height)
+	between := get[float64](p, `(() => {
+		const x = (at) => { const r = document.querySelector('[data-point=' + at + ']').getBoundingClientRect(); return r.left + r.width / 2 };
+		return (x('T1') - x('A1')) / 18 })()`)
+	if between < point {
+		p.t.Errorf("%d×%d: a point has %.1f pixels, want %v", width, height, between, point)
+	}
+	needed := append([]string{".board", ".player", ".clock", "#play > p:first-child", "#play button"}, besides...)
+	for _, what := range get[[]string](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].filter((e) => { const r = e.getBoundingClientRect();
+		return !e.checkVisibility() || r.top < 0 || r.left < 0 || r.bottom > innerHeight + .5 || r.right > innerWidth + .5 || !r.width }).map((e) => e.localName + ' ' + e.innerText)`, strings.Join(needed, ", "))) {
+		p.t.Errorf("%d×%d: %.60s is not seen whole", width, height, what)
+	}
+	if n := get[int](p, `document.querySelectorAll('.clock').length`); n != 2 {
+		p.t.Errorf("%d×%d: %d clocks are shown", width, height, n)
+	}
+	if wide := get[int64](p, `document.documentElement.scrollWidth`); wide > width {
+		p.t.Errorf("%d×%d: the page is %d wide", width, height, wide)
+	}
+}
+
 // The room has the live board of its game beside the talk: large enough to press, with all
 // that a turn needs on one screen. Two people play on it, each in their seat, and see what
 // the talk says; where both have no room, one press leads from one to the other.
@@ -53,33 +86,16 @@ func TestLiveBoardInChromium(t *testing.T) {
 	p.wait(`document.querySelector('#game').hidden && !document.querySelector('#guide').hidden`)
 	p.say("/new two-button 19x19 clock:3d")
 	p.wait(`document.querySelector('#play [data-command=pass]') && document.body.matches('.live')`)
-	for _, c := range []struct {
+	for _, c := range append(slices.Clone(screens), struct {
 		width, height int64
-		point         float64 // distance of lines, in pixels
-		talk          bool    // there is room for the talk
-	}{{360, 640, 17, false}, {360, 560, 15, false}, {768, 1024, 35, false}, {1024, 768, 24, true}, {1366, 625, 26, true}, {1920, 1080, 44, true}} {
-		p.do(chromedp.EmulateViewport(c.width, c.height))
-		p.wait(`innerWidth === %d`, c.width)
-		point := get[float64](p, `(() => {
-			const x = (at) => { const r = document.querySelector('[data-point=' + at + ']').getBoundingClientRect(); return r.left + r.width / 2 };
-			return (x('T1') - x('A1')) / 18 })()`)
-		t.Logf("%d×%d: %.1f", c.width, c.height, point)
-		if point < c.point {
-			t.Errorf("%d×%d: a point has %.1f pixels, want %v", c.width, c.height, point, c.point)
+		point         float64
+	}{1024, 768, 24}) {
+		var talk []string // where it has room, too
+		if c.width > 1000 {
+			talk = []string{"#message", "#scroll"}
 		}
-		what := []string{".board", ".players", "#play", ".clock"}
-		if c.talk {
-			what = append(what, "#message", "#scroll")
-		}
-		for _, what := range what {
-			if !get[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q), r = e.getBoundingClientRect(); return e.checkVisibility() && r.top >= 0 && r.left >= 0 && r.bottom <= innerHeight + .5 && r.right <= innerWidth + .5 && r.width > 0 })()`, what)) {
-				t.Errorf("%d×%d: %s is not seen whole", c.width, c.height, what)
-			}
-		}
-		if wide := get[int64](p, `document.documentElement.scrollWidth`); wide > c.width {
-			t.Errorf("%d×%d: the page is %d wide", c.width, c.height, wide)
-		}
-		if got := get[bool](p, `document.querySelector('#scroll').checkVisibility()`); got != c.talk {
+		p.fits(c.width, c.height, c.point, talk...)
+		if got := get[bool](p, `document.querySelector('#scroll').checkVisibility()`); got != (talk != nil) {
 			t.Errorf("%d×%d: the talk is seen: %v", c.width, c.height, got)
 		}
 		p.shoot(fmt.Sprintf("live-%d-%d", c.width, c.height))
@@ -187,5 +203,15 @@ func TestLiveBoardInChromium(t *testing.T) {
 	names := get[[]string](p, `[...document.querySelectorAll('#games .mine')].map((a) => a.textContent)`)
 	if !slices.Equal(names, []string{"Game 2 Black to play", "Game 1 Black to play"}) {
 		t.Errorf("these wait for Black: %q", names)
+	}
+
+	// Long words, another game and a button more leave room for a turn.
+	p.say("/settings whose:mine language:de")
+	p.sit("onlooker")
+	p.sit("black")
+	p.wait(`document.querySelector('#play [data-command=undo]')?.textContent === 'Zurücknehmen'`)
+	for _, c := range screens[:2] {
+		p.fits(c.width, c.height, c.point)
+		p.shoot(fmt.Sprintf("live-german-%d", c.height))
 	}
 }

@@ -123,15 +123,12 @@ func TestBoardFillsTheScreenInChromium(t *testing.T) {
 	}
 	p := blankTab(t, chromium(t))
 	p.do(chromedp.Navigate(url + pathOf(t, st)))
-	for _, screen := range []struct {
-		wide, high int64
-		point      float64
-	}{{360, 640, 17}, {360, 560, 15}, {768, 1024, 35}, {1366, 625, 26}, {1920, 1080, 44}} {
-		p.do(chromedp.EmulateViewport(screen.wide, screen.high))
+	for _, screen := range screens {
+		p.do(chromedp.EmulateViewport(screen.width, screen.height))
 		box := get[[]float64](p, `(() => { const x = (at) => document.querySelector(`+"`[data-point=${at}]`"+`).getBoundingClientRect().x, b = document.querySelector('.board').getBoundingClientRect()
 			return [(x('T1') - x('A1')) / 18, b.x, b.y, b.right, b.bottom, document.documentElement.scrollWidth] })()`)
-		if box[0] < screen.point || box[1] < 0 || box[2] < 0 || box[3] > float64(screen.wide) || box[4] > float64(screen.high) || box[5] > float64(screen.wide) {
-			t.Errorf("%d×%d: %.1f pixels a point, want %v; the board and the width of the page: %v", screen.wide, screen.high, box[0], screen.point, box[1:])
+		if box[0] < screen.point || box[1] < 0 || box[2] < 0 || box[3] > float64(screen.width) || box[4] > float64(screen.height) || box[5] > float64(screen.width) {
+			t.Errorf("%d×%d: %.1f pixels a point, want %v; the board and the width of the page: %v", screen.width, screen.height, box[0], screen.point, box[1:])
 		}
 	}
 }

@@ -192,28 +192,8 @@ func TestPlayingFitsScreensInChromium(t *testing.T) {
 	p.say("/new two-button 19x19 clock:3d")
 	p.sees("Black to play")
 	game := pathOf(t, st)
-	for _, c := range []struct {
-		width, height int64
-		point         float64 // distance of lines, in pixels
-	}{{360, 640, 17}, {360, 560, 15}, {768, 1024, 35}, {1366, 625, 26}, {1920, 1080, 44}} {
-		p.do(chromedp.EmulateViewport(c.width, c.height), chromedp.Navigate(url+game))
-		p.wait(`document.querySelector('#play [data-command=pass]')`)
-		point := get[float64](p, `(() => {
-			const x = (at) => { const r = document.querySelector('[data-point=' + at + ']').getBoundingClientRect(); return r.left + r.width / 2 };
-			return (x('T1') - x('A1')) / 18 })()`)
-		if point < c.point {
-			t.Errorf("%d×%d: a point has %.1f pixels, want %v", c.width, c.height, point, c.point)
-		}
-		for _, what := range []string{".board", ".players", "#play"} {
-			if end := get[float64](p, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().bottom`, what)); end > float64(c.height) {
-				t.Errorf("%d×%d: %s ends at %.0f", c.width, c.height, what, end)
-			}
-		}
-		if got := get[[]string](p, `[...document.querySelectorAll('.clock')].map((c) => c.textContent)`); len(got) != 2 || got[0] == "" {
-			t.Errorf("the clocks show %q", got)
-		}
-		if wide := get[int64](p, `document.documentElement.scrollWidth`); wide > c.width {
-			t.Errorf("%d×%d: the page is %d wide", c.width, c.height, wide)
-		}
+	p.do(chromedp.Navigate(url + game))
+	for _, c := range screens {
+		p.fits(c.width, c.height, c.point)
 	}
 }
