@@ -94,7 +94,10 @@ func (b *Bot) viewRecord(ctx context.Context, v Viewing) (View, error) {
 	out.Heard = out.Line
 	out.Guessed = words(l, read.Guessed)
 	out.About = toldBy(read.Info)
-	b.countRecord(&out, v, at.Game, l)
+	counted := b.countRecord(&out, v, at.Game, l)
+	if v.Held {
+		out.Held = changedHands(&match.Position{Game: counted, Lines: at.Lines}, l)
+	}
 	out.preview(l)
 	if v.File != "" {
 		out.File, err = recordAs(v.File, read, l)
@@ -117,8 +120,8 @@ func recordAs(kind string, read match.Reading, l *text.Language) (*outbox.File, 
 }
 
 // countRecord counts a moment of a record as its reader asks: with other dead stones, or by
-// another ruleset.
-func (b *Bot) countRecord(out *View, v Viewing, g *rules.Game, l *text.Language) {
+// another ruleset. It returns the game that the ledger is of.
+func (b *Bot) countRecord(out *View, v Viewing, g *rules.Game, l *text.Language) *rules.Game {
 	rec, board := sgf.Of(g), g.Board()
 	if stopped, _, err := rec.Count(sgf.Count{Stop: true, Move: g.Turns()}); err == nil {
 		board = stopped.Board() // dead stones and all
@@ -130,7 +133,7 @@ func (b *Bot) countRecord(out *View, v Viewing, g *rules.Game, l *text.Language)
 		if v.As != "" {
 			out.As = b.countedIn(v.As, rec.Compare(sgf.Count{Also: b.rulesets}), l, out.Scene)
 		}
-		return
+		return g
 	}
 	points, err := match.ParsePoints(v.Dead, g.Setup().W, g.Setup().H)
 	if i := slices.IndexFunc(points, func(p rules.Point) bool { return board.At(p) == rules.None }); i >= 0 {
@@ -138,14 +141,14 @@ func (b *Bot) countRecord(out *View, v Viewing, g *rules.Game, l *text.Language)
 	}
 	if err != nil {
 		out.Dead, out.As = v.Dead, &Counted{Err: l.Say(text.Whole(err))}
-		return
+		return g
 	}
 	dead := append([]rules.Point{}, odd(board, points)...) // not nil: somebody has said what is dead
 	out.Dead = cmp.Or(rules.Names(dead), "none")
 	rows := rec.Compare(sgf.Count{Dead: dead, Also: b.rulesets})
 	reader := l.Say(say("view.reader"))
 	if c := countedBy(g.Rules(), rows, l, out.Scene); c.Err == "" {
-		out.Scene = c.Scene
+		out.Scene, g = c.Scene, c.game
 		out.Scene.Caption = reader
 	} else if v.As == "" {
 		out.As = c
@@ -156,6 +159,7 @@ func (b *Bot) countRecord(out *View, v Viewing, g *rules.Game, l *text.Language)
 			out.As.Differs = slices.DeleteFunc(out.As.Differs, func(s string) bool { return s == l.Say(say("view.unfinished")) })
 		}
 	}
+	return g
 }
 
 // countedIn returns the count of a ruleset among the rows of a comparison, by its name.

@@ -119,6 +119,8 @@ type Counted struct {
 	Scene   render.Scene // with its count
 	Differs []string     // sentences: how the count differs, and why
 	Err     string       // a sentence: why it cannot be counted so, and there is no more
+
+	game *rules.Game // that was counted
 }
 
 // The longest title and text of a preview, in bytes.
@@ -410,6 +412,7 @@ func countedBy(r *rules.Ruleset, rows []sgf.Row, l *text.Language, scene render.
 		c.Err = l.Say(text.Whole(cmp.Or(err, rules.ErrNoCount)))
 		return c
 	}
+	c.game = as.Game
 	c.Scene = l.PictureWords().Of(as.Game, render.Names{Black: scene.Black.Name, White: scene.White.Name})
 	c.Scene.Look = scene.Look
 	if as.Unfinished() { // the passes that were added to count it are not shown

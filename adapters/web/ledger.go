@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"strconv"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -24,12 +23,16 @@ func heldThing(w *render.Words, label string) (rules.Thing, bool) {
 
 // tellEntries links the numbers of a ledger at a moment, "/g/abc/12", to the pages that tell the
 // entries from which they come. Of two counts beside each other only the first is of the game.
-func tellEntries(ledger []ledgerRow, w *render.Words, moment string) {
+// A record may have been counted with other stones dead, as the query dead says.
+func tellEntries(ledger []ledgerRow, w *render.Words, moment, dead string) {
+	if dead != "" {
+		dead = "&" + dead[1:]
+	}
 	for _, row := range ledger {
 		if thing, ok := heldThing(w, row.Label); ok {
 			for i, by := range []string{"black", "white"} {
 				if c := &row.Cells[i]; c.Value != "" && (c.Value != "0" || c.Delta != "") {
-					c.Entries = fmt.Sprintf("%s/held?of=%s&by=%s", moment, thing, by)
+					c.Entries = fmt.Sprintf("%s/held?of=%s&by=%s%s", moment, thing, by, dead)
 				}
 			}
 		}
@@ -45,10 +48,6 @@ type entriesView struct {
 
 // held tells from which entries the ledger has how many of a thing a player holds.
 func (s *server) held(w http.ResponseWriter, r *http.Request) {
-	if isRecord(r) {
-		s.missing(w, r)
-		return
-	}
 	var v bot.View
 	var page []byte
 	err := s.inTurn(r.Context(), func() error {
@@ -63,10 +62,11 @@ func (s *server) held(w http.ResponseWriter, r *http.Request) {
 		if v, err = s.view(r, readerLanguage(r), cmp.Or(who, linked)); err != nil {
 			return err
 		}
-		view, ok := entriesOf(v, gamePath(r), r.URL.Query().Get("of"), r.URL.Query().Get("by"))
+		view, ok := entriesOf(v, func(seq int) string { return momentPath(r, seq) + deadQuery(r, v) }, r.URL.Query().Get("of"), r.URL.Query().Get("by"))
 		if !ok {
 			return bot.ErrNotFound
 		}
+		view.Back += deadQuery(r, v)
 		page = s.page("held.html", view)
 		return nil
 	})
@@ -77,8 +77,9 @@ func (s *server) held(w http.ResponseWriter, r *http.Request) {
 	s.send(w, http.StatusOK, page, false, pagePolicy)
 }
 
-// entriesOf lays out the entries of a thing, by its name, and a player: "black" or "white".
-func entriesOf(v bot.View, game, thing, by string) (out entriesView, ok bool) {
+// entriesOf lays out the entries of a thing, by its name, and a player: "black" or "white". The
+// function at makes the address of the moment after an event.
+func entriesOf(v bot.View, at func(seq int) string, thing, by string) (out entriesView, ok bool) {
 	words := cmp.Or(v.Scene.Words, &render.English)
 	c, name := rules.Black, words.Black
 	if by == "white" {
@@ -86,25 +87,25 @@ func entriesOf(v bot.View, game, thing, by string) (out entriesView, ok bool) {
 	} else if by != "black" {
 		return out, false
 	}
-	var at rules.Thing
+	var what rules.Thing
 	for t := rules.Prisoner; t <= rules.UltimateStone; t++ {
 		if ok = t.String() == thing; ok {
-			at = t
+			what = t
 			break
 		}
 	}
 	if !ok {
 		return out, false
 	}
-	out.head = head{Lang: v.Lang, Title: name + ": " + words.Things[at]}
+	out.head = head{Lang: v.Lang, Title: name + ": " + words.Things[what]}
 	out.Back = v.Path
 	for _, h := range v.Held {
-		if h.Thing != at || h.Player != c {
+		if h.Thing != what || h.Player != c {
 			continue
 		}
 		l := link{Text: h.Text}
 		if h.Seq > 0 {
-			l.URL = game + "/" + strconv.Itoa(h.Seq)
+			l.URL = at(h.Seq)
 		}
 		out.Entries = append(out.Entries, l)
 	}

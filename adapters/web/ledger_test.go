@@ -13,6 +13,30 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
+var (
+	ledgerNumber = regexp.MustCompile(`<td><a href="(/[gp]/[^"]*/held[^"]*)">([^<]*)</a>`)
+	ledgerEntry  = regexp.MustCompile(`<li>(?:<a href="([^"]*)">)?([^<]*)`)
+)
+
+// entriesOn returns where the numbers of the ledger on a page lead: each entry with the end of
+// the address of its turn in the game.
+func entriesOn(t *testing.T, path, game string, get func(path string) (*http.Response, string)) (all []string) {
+	t.Helper()
+	_, page := get(path)
+	for _, number := range ledgerNumber.FindAllStringSubmatch(page, -1) {
+		address := html.UnescapeString(number[1])
+		resp, body := get(address)
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s", address, resp.Status)
+		}
+		_, of, _ := strings.Cut(address, "?")
+		for _, item := range ledgerEntry.FindAllStringSubmatch(body, -1) {
+			all = append(all, of+" "+number[2]+": "+html.UnescapeString(item[2])+" "+strings.TrimPrefix(item[1], game))
+		}
+	}
+	return all
+}
+
 // Each number of the ledger leads to the entries from which it comes, up to the moment that is
 // shown, each with the address of its turn.
 func TestLedgerEntries(t *testing.T) {
@@ -28,23 +52,9 @@ func TestLedgerEntries(t *testing.T) {
 		say("black", "/pass")
 		say("white", "/dead B2")
 		game := pathOf(t, st)
-		numbers := regexp.MustCompile(`<td><a href="(/g/[^"]*/held[^"]*)">([^<]*)</a>`)
-		items := regexp.MustCompile(`<li>(?:<a href="([^"]*)">)?([^<]*)`)
-		told := func(path string) (all []string) {
+		told := func(path string) []string {
 			t.Helper()
-			_, page := do(t, "GET", url+path, "")
-			for _, number := range numbers.FindAllStringSubmatch(page, -1) {
-				address := html.UnescapeString(number[1])
-				resp, body := do(t, "GET", url+address, "")
-				if resp.StatusCode != http.StatusOK {
-					t.Errorf("%s: %s", address, resp.Status)
-				}
-				_, of, _ := strings.Cut(address, "?")
-				for _, item := range items.FindAllStringSubmatch(body, -1) {
-					all = append(all, of+" "+number[2]+": "+html.UnescapeString(item[2])+" "+strings.TrimPrefix(item[1], game))
-				}
-			}
-			return all
+			return entriesOn(t, path, game, func(path string) (*http.Response, string) { return do(t, "GET", url+path, "") })
 		}
 		if got := told(game + "/4"); len(got) != 0 {
 			t.Errorf("before anything changed hands: %q", got)

@@ -308,6 +308,15 @@ func gamePath(r *http.Request) string {
 	return kind + url.PathEscape(r.PathValue("slug"))
 }
 
+// momentPath returns the path of the moment after an event of the game that a request names.
+// Records have no events but their turns.
+func momentPath(r *http.Request, seq int) string {
+	if isRecord(r) {
+		seq--
+	}
+	return gamePath(r) + "/" + strconv.Itoa(seq)
+}
+
 // failed answers a request for which the service had no answer.
 func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, bot.ErrNotFound) {
@@ -464,10 +473,7 @@ type ruling struct {
 
 func (s *server) gameView(r *http.Request, v bot.View) gameView {
 	now := gamePath(r)
-	at := func(seq int) string { return now + "/" + strconv.Itoa(seq) }
-	if isRecord(r) {
-		at = func(seq int) string { return now + "/" + strconv.Itoa(seq-1) }
-	}
+	at := func(seq int) string { return momentPath(r, seq) }
 	query := queryOf(v)
 	t := func(english string, args ...string) string { return bot.Translated(v.Lang, english, args...) }
 	if v.Scene.Words == nil {
@@ -511,9 +517,7 @@ func (s *server) gameView(r *http.Request, v bot.View) gameView {
 		page.Players[i].Clock = v.Clocks[i]
 	}
 	page.Ledger = ledgerOf(scenes, t(wordTotal))
-	if !isRecord(r) { // whose reader may count it with other stones dead
-		tellEntries(page.Ledger, v.Scene.Words, v.Path)
-	}
+	tellEntries(page.Ledger, v.Scene.Words, v.Path, deadQuery(r, v))
 	page.steps(v, func(seq int) string { return at(seq) + query }, t)
 	return page
 }

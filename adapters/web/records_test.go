@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -259,6 +260,22 @@ func TestRecordsAreRead(t *testing.T) {
 	says(path+"?as=agga", 400, "agga")
 	if alive == dead {
 		t.Error("the dead stone changes nothing")
+	}
+	// A number of the ledger tells its entries: with the stones that look dead, or those that the reader marks.
+	for query, want := range map[string][]string{
+		"": {
+			"of=prisoner&by=black 1: 2. Black +1 prisoner: stones agreed to be dead become prisoners /2",
+			"of=pass-stone&by=black 1: 2. Black +1 pass stone: a pass gives your opponent a pass stone /2",
+			"of=pass-stone&by=white 1: 1. White +1 pass stone: a pass gives your opponent a pass stone /1",
+		},
+		"?dead=none": {
+			"of=pass-stone&by=black&dead=none 1: 2. Black +1 pass stone: a pass gives your opponent a pass stone /2?dead=none",
+			"of=pass-stone&by=white&dead=none 1: 1. White +1 pass stone: a pass gives your opponent a pass stone /1?dead=none",
+		},
+	} {
+		if got := entriesOn(t, path+query, path, func(path string) (*http.Response, string) { return s.get(path) }); !slices.Equal(got, want) {
+			t.Errorf("the entries of the ledger with %q: %q, want %q", query, got, want)
+		}
 	}
 	_, sgf := s.get(path + "/record.sgf")
 	if !strings.HasPrefix(sgf, "(;FF[4]") || !strings.Contains(sgf, "XD[A5]") {
