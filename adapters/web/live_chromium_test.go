@@ -197,8 +197,14 @@ func TestLiveBoardInChromium(t *testing.T) {
 	p.wait(`document.querySelectorAll('#games a').length === 2 && document.querySelector('#games [aria-current]').textContent.startsWith('Game 2')`)
 	p.wait(`document.querySelector('#live h1').textContent.includes('9×9')`)
 	second.wait(`[...document.querySelectorAll('#games a')].map((a) => a.textContent).join() === 'Game 2 Black to play,Game 1 Black to play'`)
+	get[bool](p, `document.querySelector('#live [data-point=A1]').dispatchEvent(new FocusEvent('focusin', {bubbles: true}))`)
+	p.wait(`document.querySelector('#message').placeholder.startsWith('E5,')`)
 	p.do(chromedp.Click(chromedp.CSS("#games a:not([aria-current])")))
 	p.wait(`document.querySelector('#live h1').textContent.includes('19×19')`)
+	if at := get[string](p, `document.querySelector('#live [role=gridcell][tabindex]').dataset.point`); at != "Q16" {
+		t.Errorf("keys enter the board of another game at %s, want Q16, the last stone", at)
+	}
+	p.wait(`!document.querySelector('#message').placeholder.startsWith('E5,')`)
 	p.shoot("live-several")
 	names := get[[]string](p, `[...document.querySelectorAll('#games .mine')].map((a) => a.textContent)`)
 	if !slices.Equal(names, []string{"Game 2 Black to play", "Game 1 Black to play"}) {

@@ -8,8 +8,15 @@ export const boards = (within = document) => [...within.querySelectorAll(".board
 /** The points of a board, the top row first. */
 const rowsOf = (board) => [...board.querySelectorAll("[role=row]")].map((row) => [...row.querySelectorAll("[role=gridcell]")]);
 
-/** The point of each board where its reader has been. */
-const visited = [];
+/** The point of each board where its reader has been, in the game that they were in last. */
+let visited = [], visitedIn = "";
+
+/** Forgets where the reader has been in another game. */
+function enterGame(element) {
+  const { game } = element.closest("[data-game]")?.dataset ?? {};
+  if (game !== visitedIn) visited = [];
+  visitedIn = game;
+}
 
 /** Tells those who hear the boards whether a press on a point does something now. */
 export function offer(within = document) {
@@ -20,6 +27,7 @@ export function offer(within = document) {
 /** Gives each board of a new page its points and its tab stop: where the reader was, or the last stone. */
 export function equip(main) {
   offer(main);
+  enterGame(main);
   boards(main).forEach((board, i) => {
     const rows = rowsOf(board);
     rows.forEach((row, y) => row.forEach((cell, x) => (cell.dataset.point = "ABCDEFGHJKLMNOPQRSTUVWXYZ"[x] + (rows.length - y))));
@@ -71,5 +79,7 @@ document.addEventListener("keydown", (e) => {
 
 document.addEventListener("focusin", (e) => {
   const cell = e.target.closest("[role=gridcell]");
-  if (cell) visited[boards().indexOf(cell.closest(".board"))] = cell.dataset.point;
+  if (!cell) return;
+  enterGame(cell);
+  visited[boards().indexOf(cell.closest(".board"))] = cell.dataset.point;
 });

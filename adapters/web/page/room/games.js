@@ -1,6 +1,6 @@
 // The games of the room that have a page, as their newest boards tell.
 
-/** @typedef {{page: string, number: string, next: string, players: string[], due: string[], over: boolean, n: number}} Game */
+/** @typedef {{id: string, page: string, number: string, next: string, players: string[], due: string[], over: boolean, n: number}} Game */
 
 // The commands for which the live board has buttons and points.
 const turns = ['place', 'pass', 'button', 'delay', 'accept', 'decline', 'draw', 'undo', 'dispute', 'dead', 'resume'];
@@ -20,6 +20,7 @@ export class Games {
     const known = this.#games.get(m.game);
     const controls = m.controls ?? [];
     const game = {
+      id: m.game,
       page: m.page.replace(/\/\d+$/, ''), // of the game as it is now
       number: controls[0]?.args?.game ?? known?.number ?? '',
       next: m.next ?? '', players: m.players ?? [], due: m.due ?? [],

@@ -4,7 +4,8 @@ import { GameView } from '../view.js';
 import '../play.js';
 import { $, make } from './dom.js';
 import { say, t } from './words.js';
-import { isMine, mySeat, myName, sit } from './seats.js';
+import { isMine, mySeat, myName, showTurn, sit } from './seats.js';
+import { lookAt } from './table.js';
 import { Games } from './games.js';
 import { sift } from './controls.js';
 import { hear } from '../hear.js';
@@ -94,7 +95,7 @@ function lay() {
   document.dispatchEvent(new Event('laid'));
 }
 
-/** Names the games that the reader can choose from. */
+/** Names the games that the reader can choose from, and says what the one that is shown awaits. */
 function list() {
   const all = games.list(myName());
   if (open && games.at(open) && !all.some((g) => g.page === open)) all.push(games.at(open));
@@ -107,6 +108,8 @@ function list() {
     return make('li', {}, a);
   }));
   sift((...button) => !view || games.helps(...button, myName()));
+  lookAt(view && games.at(open)?.id);
+  showTurn();
 }
 
 $('games').addEventListener('click', (event) => {

@@ -3,7 +3,7 @@
 import { $, dark, make, narrow, refocus, tell } from './dom.js';
 import { base } from './address.js';
 import { say, t } from './words.js';
-import { plays, table } from './table.js';
+import { nextIn, plays } from './table.js';
 import { isMine, myName } from './seats.js';
 import { nearest } from './points.js';
 import { send } from './send.js';
@@ -62,7 +62,7 @@ function playable(m, e, img) {
   const why = () => {
     if (!m.bar?.isConnected) return t('This is an earlier board. The newest one is at the end.');
     if (isMine(m.due ?? [])) return '';
-    return plays(m, myName()) ? t('It is not your turn. {0}.', table.next) : t('You are watching. {0}.', table.next);
+    return plays(m, myName()) ? t('It is not your turn. {0}.', nextIn(m.game)) : t('You are watching. {0}.', nextIn(m.game));
   };
   const pointAt = (event) => {
     if (!place || small() || why()) return null;

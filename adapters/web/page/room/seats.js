@@ -55,7 +55,8 @@ export function showTurn() {
   if (offer) $('move-over').textContent = t('Sit as {0}', t(colors[due[0]]));
   $('message').placeholder = usual();
   showExamples();
-  document.title = (mine ? '● ' : '') + (next ? next + ' · ' : '') + 'Halfpoint';
+  const waits = mine || isMine(table.newest.due) ? '● ' : '';
+  document.title = waits + (next ? next + ' · ' : '') + 'Halfpoint';
 }
 
 /** What the reader may type. */

@@ -1,32 +1,57 @@
-// What the talk has told of the games so far, and what a person may do in the newest. People
+// What the talk has told of the games so far, and what a person may do in the one before them. People
 // are known by the names of their seats, in lower case: "black", "ada".
 
 /** Names of seats as the bot calls whoever sits there. */
 export const seats = ['Black', 'White', 'Onlooker'];
 
-/** What the last board awaits. */
+const none = { due: [], next: '', color: '', latest: null };
+const games = new Map(); // what the last board of each game awaits, by the game's id; the newest at the end
+let shown = ''; // the game whose board the reader has before them; empty: that of the newest
+
+/** What the board that is shown awaits, and the newest of any game. */
 export const table = {
   due: [],      // seats of which it awaits something,
   next: '',     // that in words,
   color: '',    // the stones of the only one,
   latest: null, // and the message with it
+  newest: none, // the same of the newest board
   about: null,  // the newest board of a game, which people talk about
 };
 
 /** Forgets all games. */
 export function clear() {
-  Object.assign(table, { due: [], next: '', color: '', latest: null, about: null });
+  games.clear();
+  Object.assign(table, none, { newest: none, about: null });
 }
 
 /** Learns from a message; reports whether something else is awaited now. */
 export function learn(m) {
   if (!m.game || !m.picture && !m.due) return false;
-  table.due = m.due ?? [];
-  table.next = (m.next ?? '').replace(/^./u, (c) => c.toUpperCase());
-  table.color = m.color ?? '';
-  if (m.picture) table.latest = m;
+  const { latest } = games.get(m.game) ?? none;
+  games.delete(m.game);
+  games.set(m.game, {
+    due: m.due ?? [],
+    next: (m.next ?? '').replace(/^./u, (c) => c.toUpperCase()),
+    color: m.color ?? '',
+    latest: m.picture ? m : latest,
+  });
   if (m.picture && m.kind === 'show') table.about = m;
+  lay();
   return true;
+}
+
+/** Lays the board of a game before the reader, as far as messages have told of it. */
+export function lookAt(game) {
+  shown = game;
+  lay();
+}
+
+/** What the last board of a game awaits, in words. */
+export const nextIn = (game) => games.get(game)?.next ?? '';
+
+function lay() {
+  table.newest = [...games.values()].at(-1) ?? none;
+  Object.assign(table, games.get(shown) ?? table.newest);
 }
 
 /** Whether somebody plays in the game of a message. */

@@ -8,7 +8,7 @@ import { looksDrawn } from '../../page/room/drawing.js';
 import { heard } from '../../page/room/heard.js';
 import { Past } from '../../page/room/past.js';
 import { nearest } from '../../page/room/points.js';
-import { can, clear, learn, ofUse, plays, table } from '../../page/room/table.js';
+import { can, clear, learn, lookAt, nextIn, ofUse, plays, table } from '../../page/room/table.js';
 import { splitTurns } from '../../page/room/turns.js';
 
 test('an id is a random UUID', () => {
@@ -78,6 +78,28 @@ test('who may do what follows from the last board', () => {
   learn({ game: 'g', kind: 'notice', due: [], next: '' }); // the end, without a board
   assert.deepEqual(may('ada'), ['new']);
   assert.equal(table.latest, m);
+});
+
+test('the reader is told what the board before them awaits, and else the newest', () => {
+  clear();
+  const board = (game, color) => ({ game, kind: 'show', picture: '/p', due: [color], players: ['black', 'white'], next: `${color} to play`, color, controls: [{ command: 'place' }] });
+  learn(board('g', 'white'));
+  learn(board('h', 'black'));
+  const told = () => [table.next, can('place', 'white'), can('place', 'black'), table.newest.next, table.about.game];
+  assert.deepEqual(told(), ['Black to play', false, true, 'Black to play', 'h']);
+  lookAt('g');
+  assert.deepEqual(told(), ['White to play', true, false, 'Black to play', 'h']);
+  learn(board('h', 'white'));
+  assert.deepEqual(told(), ['White to play', true, false, 'White to play', 'h']);
+  learn(board('g', 'black'));
+  assert.deepEqual(told(), ['Black to play', false, true, 'Black to play', 'g']);
+  assert.equal(nextIn('h'), 'White to play');
+  lookAt('a game that is not in the talk');
+  learn(board('h', 'black'));
+  assert.equal(table.next, 'Black to play');
+  clear();
+  assert.deepEqual([table.next, table.due, table.latest, nextIn('g')], ['', [], null, '']);
+  lookAt('');
 });
 
 test('examples of the guide are of use when their commands are', () => {
