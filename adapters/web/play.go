@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ type playing struct {
 	Seat   string   // as /ask takes it
 	Page   string   // slug of the page, if the game is played elsewhere
 	As     string   // "You play Black."
-	Next   string   // "Black to play"
+	Next   string   // "White to play", or that it is their turn
 	Stone  string   // "b" or "w", which a press on the board would place; empty: none
 	Marks  bool     // a press marks a stone as dead, or alive
 	Dead   string   // the points of the stones that are marked dead
@@ -146,6 +147,9 @@ func (s *server) play(r *http.Request, v bot.View, who outbox.User) *playing {
 		seat = strings.TrimPrefix(who.ID, "seat:")
 	}
 	p := &playing{Seat: seat, As: bot.Translated(v.Lang, wordYouPlay, name), Next: text.Capital(v.Scene.Next)}
+	if v.Scene.Next == fmt.Sprintf(v.Scene.Words.ToPlay, name) { // which has just been said
+		p.Next = bot.Translated(v.Lang, wordYourTurn)
+	}
 	if who.Platform != platform {
 		p.Seat, p.Page = linkedSeat, v.Match.Page
 	}

@@ -76,6 +76,23 @@ func TestSeatsOnTheGamePage(t *testing.T) {
 	})
 }
 
+// Above the buttons stands whose turn it is, said once.
+func TestTurnAboveTheButtons(t *testing.T) {
+	st := openStore(t, newFile(t))
+	r := newRoom(st)
+	b := withPages(st)
+	url, _ := inMemory(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+	say := commands(t, b)
+	post(t, url, submission{ID: id(90), Seat: "black", Text: "/new aga 5x5"})
+	for _, turn := range [][2]string{{"You play Black. It is your turn.", "/place C3"}, {"You play Black. White to play", "/resign confirm:yes"}} {
+		want := turn[0]
+		if _, body := do(t, "GET", url+pathOf(t, st), "", "Cookie", browserFor("black").String()); !strings.Contains(body, "<p>"+want+"</p>") {
+			t.Errorf("the page does not say %q:\n%s", want, body)
+		}
+		say("black", turn[1])
+	}
+}
+
 // While stones are marked as dead, the margin stands above the buttons of who marks them.
 func TestMarginAboveTheButtons(t *testing.T) {
 	st := openStore(t, newFile(t))

@@ -163,6 +163,7 @@ const (
 	wordNewest      = "The newest position"
 	wordRules       = "Rules: {0}"
 	wordYouPlay     = "You play {0}."
+	wordYourTurn    = "It is your turn."
 	wordSit         = "Sit as {0}"
 	wordEarly       = "Most of the board is empty. Do you mean to pass?"
 	wordNaming      = "Press the stones that are dead, then the same button again."
