@@ -73,7 +73,6 @@ func same(a, b outbox.User) bool { return a.Platform == b.Platform && a.ID == b.
 type linkView struct {
 	head
 	Who  string // the name of the person whom the browser is linked to; empty: none
-	Room bool   // that is a name of this room
 	Mine []bot.Mine
 }
 
@@ -81,7 +80,7 @@ type linkView struct {
 func (s *server) linkPage(w http.ResponseWriter, r *http.Request) {
 	lang := pageLanguage(browserLanguage(r))
 	who, err := s.linked(r)
-	v := linkView{head: head{Lang: lang, Title: bot.Translated(lang, wordLinkPage)}, Room: who.Platform == platform}
+	v := linkView{head: head{Lang: lang, Title: bot.Translated(lang, wordLinkPage)}}
 	if err == nil && who.ID != "" {
 		v.Who = bot.CleanName(who.Name)
 		var all bot.View

@@ -177,7 +177,7 @@ func TestPlayByLink(t *testing.T) {
 	if got := page(ben, w.game); !strings.Contains(got, `data-seat="linked"`) || !strings.Contains(got, `data-stone="b"`) || !strings.Contains(got, "<bdi>Ben</bdi>") || !strings.Contains(got, `data-command="resign"`) {
 		t.Errorf("Ben's page:\n%s", got)
 	}
-	if got := page(ben, "/link"); !strings.Contains(got, "In this browser you are Ben.") || !strings.Contains(got, `<a href="`+w.game+`">`) {
+	if got := page(ben, "/link"); !strings.Contains(got, "In this browser you are Ben.") || !strings.Contains(got, `<a href="`+w.game+`">`) || !strings.Contains(got, `<a href="/">To the room</a>`) {
 		t.Errorf("the page of links:\n%s", got)
 	}
 	eve, joe := w.becomes("Eve"), w.becomes("Joe")

@@ -476,9 +476,9 @@ func TestRulesPage(t *testing.T) {
 		says       []string
 	}{
 		{"/r/two-button", "", 200, []string{"<h1>Two Button Go</h1>", `<a href="https://senseis.xmp.net/?TwoButtonGo" rel="noopener">`, "<h2>Passing</h2>\n<ul>\n<li>a pass gives your opponent a pass stone</li>", "<p>Komi 6½"}},
-		{"/r/two-button@1", "", 200, []string{"<h1>Two Button Go</h1>"}},
+		{"/r/two-button@1", "", 200, []string{"<h1>Two Button Go</h1>", `<a href="/">To the room</a>`}},
 		{"/r/chinese", "", 200, []string{"For Chinese rules I use area-agreement."}},
-		{"/r/two-button", "de", 200, []string{`<html lang="de" dir="ltr">`, `<h1 lang="en">`, "Passsteine", `<div lang="en">`}},
+		{"/r/two-button", "de", 200, []string{`<html lang="de" dir="ltr">`, `<h1 lang="en">`, `<a href="/">Zum Raum</a>`, "Passsteine", `<div lang="en">`}},
 		{"/r/agga", "", 404, []string{"Did you mean", `<li><a href="/r/aga">AGA</a></li>`}},
 		{"/r/%3Cb%3Enope%3C%2Fb%3E", "", 404, []string{"&lt;b&gt;nope"}},
 		{"/r/" + strings.Repeat("x", 2000), "", 404, []string{"xxx…"}},
