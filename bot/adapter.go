@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -122,6 +123,7 @@ type Request struct {
 	// and the bot delivers the rest.
 	Elsewhere bool
 	thread    match.GameID // the game whose thread the request comes from
+	event     contest.ID   // the event under whose message it does
 	in        string       // that thread, as Where named it
 	told      bool         // tests get the answer from Ask, and public posts delivered
 }

@@ -123,6 +123,9 @@ func (b *Bot) inThread(ctx context.Context, r *Request) (err error) {
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
+	if contest.Is(r.thread) { // under the message of an event
+		r.thread, r.event = "", r.thread
+	}
 	r.in, r.Where.Thread = r.Where.Thread, ""
 	return err
 }

@@ -137,14 +137,16 @@ func listHandlers() []handler {
 			{Name: "rules", Summary: "New: its ruleset, or several: aga, button", Suggest: true},
 			{Name: "size", Summary: "New: the board", Choices: sizes, Suggest: true},
 			{Name: "komi", Summary: "New: points for White"},
-			{Name: "system", Summary: "New: who meets whom", Choices: []Choice{{"Groups, all play all", "groups"}}, Suggest: true},
-			{Name: "group", Summary: "New: players of a group, 4 to 8", Type: IntegerOption},
-			{Name: "seats", Summary: "New: how many can play", Type: IntegerOption},
+			{Name: "system", Summary: "New: who meets whom", Choices: []Choice{{"Groups, all play all", "groups"}, {"Round robin", "roundrobin"}, {"Swiss", "swiss"}, {"McMahon", "mcmahon"}}, Suggest: true},
+			{Name: "group", Summary: "New: size of a group, 4 to 8", Type: IntegerOption},
+			{Name: "rounds", Summary: "New: rounds", Type: IntegerOption},
+			{Name: "seats", Summary: "New: seats", Type: IntegerOption},
 			{Name: "ranks", Summary: "New: players say their rank", Type: BoolOption},
 			{Name: "until", Summary: "The end of the sign-up, or of all: 5d, 2026-12-20"},
-			{Name: "days", Summary: "New: how many days it takes"},
+			{Name: "days", Summary: "New: days"},
 			{Name: "rank", Summary: "To join: your rank, 12k"},
 			{Name: "table", Summary: "Of a result: the table", Type: IntegerOption},
+			{Name: "round", Summary: "Of which round", Type: IntegerOption},
 			{Name: "as", Summary: "Of a result: who wins", Choices: []Choice{{"Black wins", "black"}, {"White wins", "white"}, {"A draw", "draw"},
 				{"Both lose", "both-lose"}, {"It does not count", "void"}, {"Remove", "remove"}}, Suggest: true},
 			{Name: "confirm", Summary: "yes, if you are sure"},
@@ -251,7 +253,8 @@ func listHandlers() []handler {
 // eventChoices are what people can do about an event.
 var eventChoices = []Choice{
 	{"See the table", "table"}, {"Join", "join"}, {"Leave", "leave"}, {"New event", "new"}, {"Publish it", "publish"},
-	{"Discard it", "discard"}, {"Who is late", "late"}, {"Start now", "start"}, {"Extend", "extend"}, {"Withdraw a player", "withdraw"},
+	{"Discard it", "discard"}, {"Who is late", "late"}, {"I play the next round", "play"}, {"I sit out the next round", "sitout"}, {"See the next pairing", "pairing"},
+	{"Why two met", "why"}, {"Two must meet", "meet"}, {"Two must not meet", "forbid"}, {"Swap two players", "swap"}, {"Start now", "start"}, {"Extend", "extend"}, {"Withdraw a player", "withdraw"},
 	{"Replace a player", "replace"}, {"Give a result", "result"}, {"Organisers", "organiser"}, {"Call it off", "cancel"},
 }
 

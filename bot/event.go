@@ -116,8 +116,23 @@ func (b *Bot) eventInput(ctx context.Context, c *contest.Contest, now time.Time)
 		}
 		in.Games[m.ID] = g
 	}
+	if in.Unasked, err = b.unasked(ctx, c); err != nil {
+		return nil, err
+	}
 	in.Fixture, err = b.fixtures(ctx, c.ID)
 	return in, err
+}
+
+// unasked returns the players whom the question about the next round has not reached.
+func (b *Bot) unasked(ctx context.Context, c *contest.Contest) (players []int, err error) {
+	posts := c.AskedBy()
+	shown, err := b.store.Delivered(ctx, slices.Collect(maps.Values(posts)))
+	for player, id := range posts {
+		if !shown[id] {
+			players = append(players, player)
+		}
+	}
+	return players, err
 }
 
 // fixtures is more than the games that an event can have.
@@ -192,6 +207,10 @@ func (b *Bot) chooseEvent(ctx context.Context, r Request) (c *contest.Contest, r
 			return c, nil, err
 		}
 	}
+	if r.event != "" {
+		c, err := b.contest(ctx, r.event)
+		return c, nil, err
+	}
 	all, err := b.store.Contests(ctx, r.Where.WithoutThread(), nil, 100)
 	if err != nil {
 		return nil, nil, err
@@ -257,6 +276,9 @@ func (b *Bot) eventDue(ctx context.Context, d match.Due, now time.Time) (bool, e
 	request := fmt.Sprintf("%s:%s:%d:%d", d.Kind, d.Game, d.Seq, d.At.UnixMilli())
 	for range attempts {
 		c, err := b.contest(ctx, d.Game)
+		if errors.Is(err, ErrNotFound) { // it was forgotten with its server
+			return false, nil
+		}
 		if err != nil {
 			return false, err
 		}
@@ -393,4 +415,48 @@ func (b *Bot) creditFixture(ctx context.Context, game match.GameID, args []strin
 		err = nil
 	}
 	return err
+}
+
+// leaveEvents withdraws a person from all events that go on.
+func (b *Bot) leaveEvents(ctx context.Context, p match.PersonID) error {
+	heads, err := b.store.ContestsOf(ctx, p)
+	if err != nil {
+		return err
+	}
+	for _, h := range heads {
+		request := fmt.Sprintf("forget:%s:%s", h.ID, p)
+		err := b.actEvent(ctx, h.ID, request, func(in *contest.Input) contest.Step { return contest.Leave(in, p) })
+		if err != nil {
+			return fmt.Errorf("leave event %s: %w", h.ID, err)
+		}
+	}
+	return nil
+}
+
+// actEvent makes a step in an event without a request.
+func (b *Bot) actEvent(ctx context.Context, id contest.ID, request string, what func(*contest.Input) contest.Step) error {
+	for range attempts {
+		if _, done, err := b.store.Answered(ctx, request); err != nil || done {
+			return err
+		}
+		c, err := b.contest(ctx, id)
+		if err != nil {
+			return err
+		}
+		in, err := b.eventInput(ctx, c, b.now())
+		if err != nil {
+			return err
+		}
+		in.Request.ID = request
+		step := what(in)
+		step.Where = c.Where
+		err = b.commitEvent(ctx, &step)
+		if err == nil {
+			b.carryOut(ctx, step)
+		}
+		if !errors.Is(err, ErrConflict) {
+			return err
+		}
+	}
+	return ErrConflict
 }

@@ -33,6 +33,8 @@ func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, 
 		p.Replaces = string(last)
 		texts = sheetTexts(c, b.now().UTC())
 		p.Controls = labelled(l, sheetControls(c))
+	} else {
+		p.Controls = labelled(l, o.Controls)
 	}
 	if b.eventPaged(c, b.settings(room)) {
 		if p.Path = "/e/" + c.Page; b.address != "" {
@@ -46,7 +48,7 @@ func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, 
 	who := rooms.TellApart(known)
 	p.Stored.Texts, p.Stored.Notify = texts, nil
 	for _, n := range o.Notify {
-		if w, ok := who[n]; ok {
+		if w := who[n]; w.Name != "" { // else they are being forgotten
 			p.Notify, p.Stored.Notify = append(p.Notify, w), append(p.Stored.Notify, n)
 		}
 	}
@@ -73,6 +75,10 @@ func sheetControls(c *contest.Contest) (cs []match.Control) {
 		add("label.event.join", "join", ask)
 		add("label.event.leave", "leave", "")
 	case contest.Playing, contest.Over:
+		if c.Asking != nil {
+			add("label.event.play", "play", "")
+			add("label.event.sitout", "sitout", "")
+		}
 		add("label.event.table", "table", "")
 	}
 	return cs
@@ -93,6 +99,12 @@ func sheetTexts(c *contest.Contest, now time.Time) []Text {
 		r := c.Round()
 		if open := len(c.Unfinished()); open > 0 && !r.Ends.IsZero() {
 			texts = append(texts, say("event.open", open, strconv.Itoa(len(r.Tables)), clock.InstantText(r.Ends, now)))
+		}
+		if a := c.Asking; a != nil {
+			texts = append(texts, say("event.asking", strconv.Itoa(len(c.Rounds)+1), clock.InstantText(a.Until, now)))
+			if out := slices.DeleteFunc(slices.Clone(a.Out), func(n int) bool { return !c.Players[n-1].In() }); len(out) > 0 {
+				texts = append(texts, joinedText("event.out.list", c, out))
+			}
 		}
 		texts = append(texts, standingTexts(c)...)
 	}
@@ -129,6 +141,9 @@ func standingTexts(c *contest.Contest) (texts []Text) {
 		}
 		for _, row := range c.Standing(players) {
 			line := say("event.standing", strconv.Itoa(row.Place), playerText(c, row.Player), halves(row.Score.Total))
+			if len(c.Rounds) > 1 {
+				line = say("event.standing.sos", line, halves(row.SOS.Total))
+			}
 			if row.Open > 0 {
 				line = say("event.standing.open", row.Open, line)
 			}

@@ -11,12 +11,13 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/internal/pairing"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // eventQuestions are the values of the option "what" of /event that change nothing.
 var eventQuestions = map[string]func(q *question, c *contest.Contest) outbox.Post{
-	"": howEventStands, "table": howEventStands, "late": lateness,
+	"": howEventStands, "table": howEventStands, "late": lateness, "pairing": nextPairing, "why": whyPaired,
 }
 
 // aboutEvent answers a question about an event.
@@ -47,7 +48,7 @@ func aboutEvent(q *question) outbox.Post {
 	return p
 }
 
-// told answers with texts about an event.
+// eventAnswer answers with texts about an event.
 func (q *question) eventAnswer(texts ...Text) outbox.Post {
 	var err error
 	var ids []match.PersonID
@@ -133,4 +134,166 @@ func eventsToChoose(heads []contest.Head) (choices []Choice) {
 		choices = append(choices, Choice{h.Title, strconv.Itoa(h.Number)})
 	}
 	return choices
+}
+
+// nextPairing shows an organiser how the next round would be paired now.
+func nextPairing(q *question, c *contest.Contest) outbox.Post {
+	switch {
+	case !q.req.moderates(q.req.Command) && !c.Organises(q.by):
+		return q.refuse(say("event.pairing.organisers"))
+	case c.System == contest.Groups || c.State != contest.SignUp && c.Asking == nil:
+		return q.refuse(say("event.notasking", c.Name))
+	case c.System == contest.RoundRobin:
+		return q.refuse(say("event.choice.system", c.Name))
+	}
+	unasked, err := q.b.unasked(q.ctx, c)
+	if err != nil {
+		return q.failed(err)
+	}
+	playing := c.Playing(unasked)
+	if len(playing) < 2 {
+		return q.refuse(say("event.few", len(playing)))
+	}
+	p, err := c.Pairing(playing, c.Choices)
+	if err != nil {
+		return q.refuse(text.Explain(err))
+	}
+	texts := []Text{say("event.pairing", strconv.Itoa(len(c.Rounds)+1), c.Name)}
+	for _, pair := range p.Pairs {
+		line := say("event.pairing.line", playerText(c, pair.Black+1), playerText(c, pair.White+1))
+		if pair.Handicap > 0 {
+			line = say("event.pairing.stones", pair.Handicap, line)
+		}
+		texts = append(texts, line)
+	}
+	if p.Bye != pairing.NoBye {
+		texts = append(texts, say("event.pairing.bye", playerText(c, p.Bye+1)))
+	}
+	return q.eventAnswer(append(texts, say("event.pairing.how"))...)
+}
+
+// whyPaired says why two players met in a round, or why they did not: which costs spoke for
+// it, and what the best pairing otherwise would have weighed.
+func whyPaired(q *question, c *contest.Contest) outbox.Post {
+	if c.System != contest.Swiss && c.System != contest.McMahon {
+		return q.refuse(say("event.choice.system", c.Name))
+	}
+	round := len(c.Rounds)
+	if typed := strings.TrimSpace(q.req.Args["round"]); typed != "" {
+		round, _ = strconv.Atoi(typed)
+	}
+	if round < 1 || round > len(c.Rounds) {
+		return q.refuse(say("event.bad.round", strconv.Itoa(len(c.Rounds))))
+	}
+	var numbers [2]int
+	for i, option := range []string{"player", "other"} {
+		who, known := q.req.Users[option]
+		typed := strings.TrimSpace(q.req.Args[option])
+		switch {
+		case typed == "" && i == 1: // the bye
+			continue
+		case typed == "":
+			return q.refuse(say("event.who", option))
+		case !known:
+			return q.refuse(say("unknown.user", shortened(typed)))
+		}
+		person, err := q.b.store.Person(q.ctx, who)
+		if err != nil {
+			return q.failed(err)
+		}
+		numbers[i] = c.Seat(person)
+		if numbers[i] == 0 {
+			return q.eventRefusal(say("event.notplaying", named(person), c.Name))
+		}
+	}
+	h, log, err := q.b.store.Contest(q.ctx, c.ID)
+	if err != nil {
+		return q.failed(err)
+	}
+	r := c.Rounds[round-1]
+	before, err := contest.Fold(h, log[:r.Seq-1]) // results that came later, or were corrected, did not matter
+	if err != nil {
+		return q.failed(err)
+	}
+	before.Bar, before.Floor = c.Bar, c.Floor
+	p, err := before.Pairing(r.Players(), r.Choices)
+	if err != nil {
+		return q.refuse(text.Explain(err))
+	}
+	reason, err := p.Why(numbers[0]-1, numbers[1]-1)
+	if err != nil {
+		return q.refuse(say("event.why.absent", strconv.Itoa(round)))
+	}
+	return q.eventAnswer(reasons(c, round, numbers, reason)...)
+}
+
+// reasons says why two players met, or did not.
+func reasons(c *contest.Contest, round int, numbers [2]int, reason pairing.Reason) []Text {
+	first, second := playerText(c, numbers[0]), Text{}
+	key := "event.why.apart"
+	if reason.Meet {
+		key = "event.why.met"
+	}
+	if numbers[1] == 0 {
+		key += ".bye"
+	} else {
+		second = playerText(c, numbers[1])
+	}
+	texts := []Text{say(key, strconv.Itoa(round), first, second)}
+	if reason.Chosen {
+		return append(texts, say("event.why.chosen"))
+	}
+	if numbers[1] == 0 {
+		return append(texts, say("event.why.bye"))
+	}
+	texts = append(texts, say("event.why.weight", weightText(reason.Weight)))
+	if len(reason.Instead.Pairs) == 0 {
+		return append(texts, say("event.why.only"))
+	}
+	if reason.Less.Total() <= 0 { // then somebody else would have the bye
+		return append(texts, say("event.why.other"), say("event.why.bye"))
+	}
+	key = "event.why.instead"
+	if !reason.Meet {
+		key = "event.why.together"
+	}
+	return append(texts, say(key, weightText(reason.Less)))
+}
+
+// weightText lists the parts of a weight that are not zero.
+func weightText(w pairing.Weight) Text {
+	var parts []Text
+	for _, part := range []struct {
+		key string
+		n   int
+	}{{"event.weight.new", w.New}, {"event.weight.score", w.Score}, {"event.weight.drawn", w.Drawn}, {"event.weight.seed", w.Seed}, {"event.weight.colors", w.Colors}} {
+		if part.n != 0 {
+			parts = append(parts, say(part.key, grouped(part.n)))
+		}
+	}
+	if parts == nil {
+		return say("event.weight.same")
+	}
+	return text.List(parts...)
+}
+
+// grouped writes a number with a thin space between groups of three digits.
+func grouped(n int) string {
+	digits := strconv.Itoa(max(n, -n))
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "\u202f" + digits[at:]
+	}
+	if n < 0 {
+		return "−" + digits
+	}
+	return digits
+}
+
+// eventRefusal refuses with a text that names people.
+func (q *question) eventRefusal(t Text) outbox.Post {
+	p, err := q.b.reply(q.ctx, q.localizer, match.Reply{Texts: []Text{t}, Private: true, Refused: true})
+	if err != nil {
+		return q.failed(err)
+	}
+	return p
 }

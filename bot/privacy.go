@@ -192,6 +192,9 @@ func (b *Bot) forget(ctx context.Context, r Request, by match.PersonID) error {
 func (b *Bot) erase(ctx context.Context, f Forgetting) error {
 	b.cache.clear() // it holds pictures with the name, and what they have said of games
 	defer b.cache.clear()
+	if err := b.leaveEvents(ctx, f.Person); err != nil { // first: then their games are lost by forfeit
+		return err
+	}
 	ms, err := b.store.Matches(ctx, Query{Player: f.Person, States: []match.State{match.Open, match.Going}, Limit: maxKnown})
 	if err != nil {
 		return err

@@ -57,6 +57,8 @@ type Store interface {
 	MessagesOf(ctx context.Context, p match.PersonID, who outbox.User) ([]outbox.Message, error)
 	// EventsBy returns the events that a person caused, by game, in order.
 	EventsBy(ctx context.Context, p match.PersonID) (map[match.GameID][]match.Event, error)
+	// Delivered returns which of some posts were shown.
+	Delivered(ctx context.Context, posts []string) (map[string]bool, error)
 	// Answered returns the stored answer to a request, if there is one.
 	Answered(ctx context.Context, request string) (match.Reply, bool, error)
 	// Match returns a match and its events, or ErrNotFound.

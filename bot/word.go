@@ -64,7 +64,7 @@ func (b *Bot) worded(ctx context.Context, o outbox.Pending) (outbox.Post, error)
 	who := rooms.TellApart(known)
 	p.Stored.Texts, p.Stored.Notify = texts, nil
 	for _, n := range o.Notify {
-		if w, ok := who[n]; ok {
+		if w := who[n]; w.Name != "" { // else they are being forgotten
 			p.Notify, p.Stored.Notify = append(p.Notify, w), append(p.Stored.Notify, n)
 		}
 	}

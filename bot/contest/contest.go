@@ -72,16 +72,22 @@ type Contest struct {
 	Organisers []match.PersonID // the first published it; each once
 	Players    []Player         // in the order of joining; a player's number is the place here, from 1
 	Rounds     []Round
+	Asking     *Asking  // between two rounds; else nil
+	Choices    []Choice // about the next round
+	Bar, Floor int      // McMahon: the ranks above and below which all start alike
 }
 
 // A Player is somebody who has joined.
 type Player struct {
 	Person match.PersonID // of whoever plays now
 	Rank   int            // see ParseRank; NoRank: none
+	Seeded int            // the rank by which the seat is paired: that of whoever had it first
 	Joined time.Time
 	Left   time.Time        // when they left, or were withdrawn; zero: they are in
 	Before []match.PersonID // whom they replaced, oldest first
 	Group  int              // from 1, once groups are drawn
+	Seq    int              // of the line with which they joined
+	Out    int              // of the line with which they left; 0: they are in
 }
 
 // In reports whether the player has not left.
@@ -89,17 +95,20 @@ func (p Player) In() bool { return p.Left.IsZero() }
 
 // A Round is a round of the event. A league has one.
 type Round struct {
-	Paired time.Time
-	Began  time.Time // when the last game existed and the clocks began; zero: not yet
-	Ends   time.Time // when the clocks have surely run down; zero until it began
-	Tables []Table   // by number, from 1
-	Bye    int       // the player without an opponent; 0: none
-	Absent []int     // players who sit out
+	Paired  time.Time
+	Began   time.Time // when the last game existed and the clocks began; zero: not yet
+	Ends    time.Time // when the clocks have surely run down; zero until it began
+	Tables  []Table   // by number, from 1
+	Bye     int       // the player without an opponent; 0: none
+	Absent  []int     // players who sit out
+	Choices []Choice  // of the organisers
+	Seq     int       // of the line that paired it
 }
 
 // A Table is a game of a round.
 type Table struct {
 	Group        int // 0: there are none
+	Handicap     int // stones
 	Book         int // which of the rulesets of the event, from 0
 	Black, White int // players
 	Game         match.GameID
@@ -107,6 +116,7 @@ type Table struct {
 	Main         time.Duration // each player's time; 0: half of the round
 	Opened       bool          // the game exists
 	Result       *Result       // nil: none yet
+	Past         []Result      // those before it, which were corrected
 }
 
 // A Result is what a table counts in the event, which may differ from that of its game.
@@ -115,6 +125,7 @@ type Result struct {
 	Game         string // as the game writes it, "B+3.5" or "W+T"; empty: it was typed, or given without a game
 	How          How
 	By           match.PersonID // who typed it; empty: nobody
+	Seq          int            // of the line that gave it
 	At           time.Time
 }
 
@@ -160,6 +171,20 @@ func (c *Contest) Player(p match.PersonID) int {
 	return 0
 }
 
+// Seat returns the number of a person who has joined, also if they have left or were replaced
+// since, or 0.
+func (c *Contest) Seat(p match.PersonID) int {
+	if n := c.Player(p); n > 0 {
+		return n
+	}
+	for i, player := range c.Players {
+		if player.Person == p || slices.Contains(player.Before, p) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
 // Seated returns the numbers of those who have a seat, and of those on the waiting list,
 // both in order.
 func (c *Contest) Seated() (seated, waiting []int) {
@@ -189,6 +214,22 @@ func (c *Contest) Round() *Round {
 		return nil
 	}
 	return &c.Rounds[len(c.Rounds)-1]
+}
+
+// Players returns the numbers of those who play in the round.
+func (r Round) Players() (players []int) {
+	for _, t := range r.Tables {
+		for _, n := range t.Seats() {
+			if !slices.Contains(players, n) {
+				players = append(players, n)
+			}
+		}
+	}
+	if r.Bye > 0 {
+		players = append(players, r.Bye)
+	}
+	slices.Sort(players)
+	return players
 }
 
 // Table returns a table by the game that is played at it, with its round and number; nil:
@@ -239,7 +280,7 @@ func (c *Contest) Match(number int) match.Match {
 	r := c.Round()
 	t := r.Tables[number-1]
 	return match.Match{
-		ID: t.Game, Rules: c.Rules[t.Book], Setup: c.Setup(t.Book), Clock: c.clock(t), Opener: c.Organisers[0], Where: c.Where,
+		ID: t.Game, Rules: c.Rules[t.Book], Setup: c.Setup(t.Book, t.Handicap), Clock: c.clock(t), Opener: c.Organisers[0], Where: c.Where,
 		Fixture:  match.Fixture{Event: c.ID, Round: len(c.Rounds), Table: number},
 		Standing: match.Standing{Page: t.Page, Black: c.Players[t.Black-1].Person, White: c.Players[t.White-1].Person},
 	}
@@ -251,9 +292,17 @@ func (c *Contest) clock(t Table) clock.Control {
 	return clock.Control{Kind: clock.Absolute, Main: cmp.Or(t.Main, c.Lasts/2).Truncate(time.Minute)}
 }
 
-// Setup returns the board of a game under a ruleset of the event.
-func (c *Contest) Setup(book int) rules.Setup {
+// Setup returns the board of a game under a ruleset of the event. With a handicap White has only
+// the half point that prevents draws.
+func (c *Contest) Setup(book, handicap int) rules.Setup {
 	s := rules.Setup{W: c.Width, H: c.Height}
+	if handicap > 0 {
+		if stones, err := rules.HandicapPoints(c.Width, c.Height, handicap); err == nil && handicap > 1 {
+			s.Handicap, s.Black = handicap, stones
+		}
+		s.Komi = 1
+		return s
+	}
 	switch r, err := rules.Find(c.Rules[book]); {
 	case c.Komi != nil:
 		s.Komi = *c.Komi

@@ -376,13 +376,14 @@ func TestSignUpOutage(t *testing.T) {
 func TestEventLaws(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		d := league(t, r.IntN(20), []string{"until:2d days:6", "until:2d days:6 seats:9", "until:2d days:6 ranks:yes", "until:2d days:6 rules:two-button,aga group:4"}[r.IntN(4)])
+		d := league(t, r.IntN(20), []string{"until:2d days:6", "until:2d days:6 seats:9", "until:2d days:6 ranks:yes", "until:2d days:6 rules:two-button,aga group:4", "until:2d days:4 system:swiss rounds:3",
+			"until:2d days:4 system:mcmahon rounds:3", "until:2d days:4 system:roundrobin", "until:2d days:4 system:swiss rounds:4 rules:aga,button"}[r.IntN(8)])
 		person := func() string { return fmt.Sprint("p", 1+r.IntN(25)) }
 		for range 60 {
 			if !d.c.Running() {
 				break
 			}
-			switch r.IntN(12) {
+			switch r.IntN(17) {
 			case 0:
 				d.do(match.PersonID(person()), "join rank:5k")
 			case 1:
@@ -401,6 +402,12 @@ func TestEventLaws(t *testing.T) {
 				if r.IntN(20) == 0 {
 					d.do("org", "cancel confirm:yes")
 				}
+			case 8:
+				d.do(match.PersonID(person()), []string{"play", "sitout"}[r.IntN(2)])
+			case 9:
+				d.do("org", []string{"meet", "forbid", "swap"}[r.IntN(3)]+" player:"+person()+" other:"+person())
+			case 10:
+				d.do("org", "start confirm:yes")
 			default:
 				for _, n := range d.c.Unfinished() {
 					if r.IntN(3) == 0 {
@@ -464,5 +471,115 @@ func TestSkippedHour(t *testing.T) {
 		if at, err := ParseTime(typed, paris, spring); err != nil || at.Format(time.RFC3339) != want {
 			t.Error(typed, at, err)
 		}
+	}
+}
+
+// A Swiss of three rounds: nobody meets twice or has the bye twice, who missed a game without a
+// word sits out, and the organiser can say who meets whom.
+func TestSwiss(t *testing.T) {
+	d := league(t, 7, "until:1d days:8 system:swiss rounds:3")
+	d.wait(24 * time.Hour)
+	met, byes := map[[2]int]bool{}, map[int]bool{}
+	check := func() {
+		t.Helper()
+		r := d.c.Round()
+		for _, tb := range r.Tables {
+			pair := [2]int{min(tb.Black, tb.White), max(tb.Black, tb.White)}
+			if met[pair] {
+				t.Errorf("round %d: %v again", len(d.c.Rounds), pair)
+			}
+			met[pair] = true
+		}
+		if r.Bye > 0 && byes[r.Bye] {
+			t.Errorf("round %d: %d has the bye again", len(d.c.Rounds), r.Bye)
+		}
+		byes[r.Bye] = true
+	}
+	check()
+	first := d.c.Round().Tables[0]
+	for n, tb := range d.c.Round().Tables {
+		d.end(tb.Game, []string{"W+T", "B+R", "0"}[n%3])
+	}
+	d.wait(time.Minute)
+	a := d.c.Asking
+	if a == nil || !slices.Equal(a.Must, []int{first.Black}) {
+		t.Fatalf("asked: %+v, want that %d must answer", a, first.Black)
+	}
+	person := func(n int) match.PersonID { return d.c.Players[n-1].Person }
+	private := 0
+	for _, p := range d.posts {
+		if p.Private && len(p.Controls) == 2 && len(p.Notify) == 1 {
+			private++
+		}
+	}
+	if private != 7 {
+		t.Error(private, "were asked")
+	}
+	out := first.White
+	for line, want := range map[string]string{
+		"sitout": "sit out", "play": "You play",
+	} {
+		if said := d.do(person(out), line); !strings.Contains(said, want) {
+			t.Errorf("%s: %q", line, said)
+		}
+	}
+	d.do(person(out), "play")
+	others := slices.DeleteFunc([]int{1, 2, 3, 4, 5, 6, 7}, func(n int) bool { return n == first.Black || d.c.Round().Bye == n })
+	want := [2]int{}
+	for i, p := range others {
+		for _, q := range others[:i] {
+			if !met[[2]int{min(p, q), max(p, q)}] {
+				want = [2]int{p, q}
+			}
+		}
+	}
+	if said := d.do("org", fmt.Sprintf("meet player:%s other:%s", person(want[0]), person(want[1]))); !strings.Contains(said, "noted") {
+		t.Error(said)
+	}
+	if said := d.do("org", fmt.Sprintf("forbid player:%s other:%s", person(first.Black), person(first.White))); !strings.Contains(said, "does not play") {
+		t.Error(said)
+	}
+	d.wait(day)
+	check()
+	r := d.c.Round()
+	if len(d.c.Rounds) != 2 || !slices.Equal(r.Absent, []int{first.Black}) || r.Bye != 0 {
+		t.Fatalf("round 2: absent %v, bye %d", r.Absent, r.Bye)
+	}
+	if !slices.ContainsFunc(r.Tables, func(tb Table) bool { return slices.Contains(want[:], tb.Black) && slices.Contains(want[:], tb.White) }) {
+		t.Error("the organiser's pair was not paired")
+	}
+	for _, tb := range r.Tables {
+		d.end(tb.Game, "B+2.5")
+	}
+	d.wait(time.Minute)
+	d.do("org", "start confirm:yes")
+	d.wait(time.Second)
+	check()
+	if len(d.c.Rounds) != 3 {
+		t.Fatal(len(d.c.Rounds), "rounds")
+	}
+	for _, tb := range d.c.Round().Tables {
+		d.end(tb.Game, "W+R")
+	}
+	d.wait(time.Minute)
+	if d.c.State != Over {
+		t.Error(d.c.State)
+	}
+}
+
+// Somebody whom the question did not reach has not been silent.
+func TestUnasked(t *testing.T) {
+	d := league(t, 4, "until:1d days:8 system:swiss rounds:2")
+	d.wait(24 * time.Hour)
+	for _, tb := range d.c.Round().Tables {
+		d.end(tb.Game, "B+T")
+	}
+	d.wait(time.Minute)
+	must := d.c.Asking.Must
+	if len(must) != 2 || len(d.c.Playing(nil)) != 2 || len(d.c.Playing(must[:1])) != 3 {
+		t.Error(must, d.c.Playing(nil), d.c.Playing(must[:1]))
+	}
+	if ids := d.c.AskedBy(); !slices.ContainsFunc(d.posts, func(p match.OutboxPost) bool { return p.ID == ids[must[0]] }) {
+		t.Error("no post has the id", ids[must[0]])
 	}
 }

@@ -31,6 +31,7 @@ type Input struct {
 	Zone     *time.Location // of the person asking
 	Away     bool           // the place of the event cannot be reached
 	Outage   match.Stretch  // in which the sign-up ended; zero: in none
+	Unasked  []int          // players whom the question about the next round did not reach
 	Now      time.Time
 }
 
@@ -57,12 +58,17 @@ var actions = map[string]action{
 	"publish":   {do: publish},
 	"join":      {do: join, states: []State{SignUp}},
 	"leave":     {do: leave, states: []State{SignUp, Playing}},
-	"start":     {do: start, organises: true, states: []State{SignUp}},
+	"start":     {do: start, organises: true, states: []State{SignUp, Playing}},
 	"extend":    {do: extend, organises: true, states: []State{SignUp, Playing}},
 	"withdraw":  {do: withdraw, organises: true, states: []State{SignUp, Playing}},
 	"replace":   {do: replace, organises: true, states: []State{SignUp, Playing}},
 	"result":    {do: result, organises: true, states: []State{Playing, Over}},
 	"organiser": {do: organiser, organises: true},
+	"play":      {do: play, states: []State{Playing}},
+	"sitout":    {do: sitOut, states: []State{Playing}},
+	"meet":      {do: meet, organises: true, states: []State{SignUp, Playing}},
+	"forbid":    {do: forbid, organises: true, states: []State{SignUp, Playing}},
+	"swap":      {do: swap, organises: true, states: []State{SignUp, Playing}},
 	"cancel":    {do: cancel, organises: true, states: []State{SignUp, Playing}},
 }
 
@@ -151,6 +157,9 @@ func (in *Input) step(answer []text.Message, bodies ...Body) Step {
 	s.Contest, s.Opens = after, in.Contest == nil
 	s.Timed = after.timed(in.Now)
 	s.Posts = []match.OutboxPost{after.sheet()}
+	if after.Asking != nil && c.Asking == nil {
+		s.Posts = append(s.Posts, after.questions()...)
+	}
 	return s
 }
 
@@ -166,6 +175,8 @@ func (c *Contest) timed(now time.Time) []match.Due {
 		return nil
 	case len(c.Unopened()) > 0:
 		return due("open", now)
+	case c.Asking != nil:
+		return due("pair", c.Asking.Until)
 	case len(c.Unfinished()) > 0:
 		return due("ends", c.Round().Ends.Add(endGrace))
 	}
@@ -329,7 +340,7 @@ func (c *Contest) open(player int) (tables []int) {
 }
 
 // withdraws takes a player out of the event: they lose the games that are left.
-func (in *Input) withdraws(n int, notice text.Message) Step {
+func (in *Input) withdraws(n int, notice text.Message, before ...Body) Step {
 	c := in.Contest
 	var scores []Score
 	for _, number := range c.open(n) {
@@ -343,7 +354,7 @@ func (in *Input) withdraws(n int, notice text.Message) Step {
 		}
 		scores = append(scores, s)
 	}
-	s := in.step([]text.Message{say("event.done")}, in.and(Body{Kind: withdrawn, Player: n, Scores: scores})...)
+	s := in.step([]text.Message{say("event.done")}, in.and(append(before, Body{Kind: withdrawn, Player: n, Scores: scores})...)...)
 	in.closes(&s, scores)
 	return in.tell(s, notice)
 }
@@ -357,14 +368,11 @@ func (in *Input) and(bodies ...Body) []Body {
 			return bodies
 		}
 	}
-	if c.State == Playing && len(c.Unfinished()) == 0 && c.last() {
-		bodies = append(bodies, Body{Kind: ended})
+	if c.State == Playing && c.Asking == nil && len(c.Rounds) > 0 && len(c.Unfinished()) == 0 {
+		bodies = append(bodies, c.next(in.Now))
 	}
 	return bodies
 }
-
-// last reports whether no round follows the one that is played.
-func (c *Contest) last() bool { return len(c.Rounds) > 0 }
 
 // closes owes the end of the games of tables whose results are given.
 func (in *Input) closes(s *Step, scores []Score) {
@@ -384,14 +392,19 @@ func (in *Input) tell(s Step, notice text.Message, mentions ...match.PersonID) S
 	return s
 }
 
-// start ends the sign-up now.
+// start ends the sign-up, or the time between two rounds, now.
 func start(in *Input) Step {
-	seated, _ := in.Contest.Seated()
+	c := in.Contest
+	playing := c.Playing(in.Unasked)
 	switch {
-	case len(seated) < 2:
-		return in.refuse(say("event.few", len(seated)))
+	case c.State == Playing && c.Asking == nil:
+		return in.refuse(c.stands())
+	case len(playing) < 2:
+		return in.refuse(say("event.few", len(playing)))
+	case !in.confirmed() && c.State == SignUp:
+		return in.sure(say("event.start.sure", len(playing), c.Name), "label.event.start")
 	case !in.confirmed():
-		return in.sure(say("event.start.sure", len(seated), in.Contest.Name), "label.event.start")
+		return in.sure(say("event.round.sure", len(playing), itoa(len(c.Rounds)+1), c.Name), "label.event.start")
 	}
 	return in.pair()
 }
@@ -399,31 +412,88 @@ func start(in *Input) Step {
 // pair pairs the next round.
 func (in *Input) pair() Step {
 	c := in.Contest
-	seated, _ := c.Seated()
-	players := slices.Clone(seated)
-	if c.Ranks {
-		slices.SortStableFunc(players, func(a, b int) int { return c.Players[b-1].Rank - c.Players[a-1].Rank })
-	} else {
-		players = pairing.Lot(players, uint64(c.Lot))
+	playing := c.Playing(in.Unasked)
+	first := len(c.Rounds) == 0
+	b := Body{Kind: paired, Lasts: c.Lasts.Milliseconds()}
+	if first {
+		players := slices.Clone(playing)
+		if c.Ranks {
+			slices.SortStableFunc(players, func(a, b int) int { return c.Players[b-1].Rank - c.Players[a-1].Rank })
+		} else {
+			players = pairing.Lot(players, uint64(c.Lot))
+		}
+		b.Groups = [][]int{players}
+		switch c.System {
+		case Groups:
+			b.Groups = pairing.Groups(players, c.Group)
+		case McMahon:
+			bar, floor := c.bars(players)
+			b.Bar, b.Floor = &bar, &floor
+		}
 	}
-	round := len(c.Rounds) + 1
-	b := Body{Kind: paired, Lasts: c.Lasts.Milliseconds(), Groups: pairing.Groups(players, c.Group)}
-	for g, group := range b.Groups {
-		for _, r := range pairing.RoundRobin(group) {
-			for _, game := range r.Games {
-				for book := range c.Rules {
-					t := Pairing{Group: g + 1, Book: book, Black: game.Black, White: game.White}
-					t.Game, t.Page = in.Fixture(round, len(b.Tables)+1)
-					b.Tables = append(b.Tables, t)
+	var pairs []Pairing
+	if c.System == Groups {
+		for g, group := range b.Groups {
+			for _, r := range pairing.RoundRobin(group) {
+				for _, game := range r.Games {
+					pairs = append(pairs, Pairing{Group: g + 1, Black: game.Black, White: game.White})
 				}
 			}
 		}
+	} else {
+		draft := c.clone()
+		if first { // the field and the bars
+			draft.State = Playing
+			for _, n := range b.Groups[0] {
+				draft.Players[n-1].Group = 1
+			}
+			if b.Bar != nil {
+				draft.Bar, draft.Floor = *b.Bar, *b.Floor
+			}
+		}
+		var err error
+		if pairs, b.Bye, err = draft.pairs(playing); err != nil { // a choice no longer fits
+			draft.Choices = nil
+			pairs, b.Bye, err = draft.pairs(playing)
+		}
+		if err != nil {
+			return in.refuse(text.Explain(err))
+		}
+		seated, _ := c.Seated()
+		for _, n := range seated {
+			if !slices.Contains(playing, n) {
+				b.Absent = append(b.Absent, n)
+			}
+		}
 	}
-	s := in.step([]text.Message{say("event.started", c.Name)}, b)
-	if s.Contest != nil {
+	for _, t := range pairs {
+		for book := range c.Rules {
+			t.Book = book
+			t.Game, t.Page = in.Fixture(len(c.Rounds)+1, len(b.Tables)+1)
+			b.Tables = append(b.Tables, t)
+		}
+	}
+	var bodies []Body
+	if c.State == SignUp {
+		bodies = in.and(b)
+	} else if bodies = in.and(b); len(b.Tables) == 0 && len(bodies) == 1 {
+		return in.refuse(say("event.few", len(playing)))
+	}
+	s := in.step([]text.Message{say("event.started", c.Name)}, bodies...)
+	if s.Contest != nil && len(b.Tables) > 0 {
 		s.Posts = append(s.Posts, s.Contest.announcement())
 	}
+	if s.Contest != nil && s.Contest.State == Over {
+		s.Posts = append(s.Posts, s.Contest.final())
+	}
 	return s
+}
+
+// bars returns the ranks between which players of a McMahon start with different scores: above
+// the upper one a quarter of them, and at least four, start alike.
+func (c *Contest) bars(players []int) (bar, floor int) {
+	top := min(max(len(players)/4, 4), len(players))
+	return c.Players[players[top-1]-1].Rank, c.Players[players[len(players)-1]-1].Rank
 }
 
 // extend moves the end of the sign-up, or that of the round, with the clocks of its games.
@@ -646,4 +716,30 @@ func (in *Input) cancels(notice text.Message) Step {
 	s := in.step([]text.Message{say("event.done")}, Body{Kind: cancelled, Scores: scores})
 	in.closes(&s, scores)
 	return in.tell(s, notice)
+}
+
+// Leave withdraws a person whose data is about to be deleted, and ends that they organise, if
+// somebody else does. Moderators can take over.
+func Leave(in *Input, p match.PersonID) Step {
+	c := in.Contest
+	nothing := Step{Step: match.Step{Request: in.Request.ID, At: in.Now}}
+	if !c.Running() {
+		return nothing
+	}
+	in.By = ""
+	var bodies []Body
+	if c.Organises(p) && len(c.Organisers) > 1 {
+		bodies = append(bodies, Body{Kind: organises, Person: p, Off: true})
+	}
+	n := c.Player(p)
+	switch {
+	case n > 0 && c.State == Playing:
+		return in.withdraws(n, say("event.leaves", named(p), c.Name), bodies...)
+	case n > 0:
+		bodies = append(bodies, Body{Kind: left, Player: n})
+	}
+	if bodies == nil {
+		return nothing
+	}
+	return in.step(nil, bodies...)
 }

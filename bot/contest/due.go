@@ -23,6 +23,8 @@ func DecideDue(in *Input, d match.Due) Step {
 		s = in.ended(s, match.GameID(strings.TrimPrefix(d.Kind, "result:")))
 	case c.State == SignUp && kind == "signup" && !in.Now.Before(c.Until):
 		s = in.signedUp()
+	case c.State == Playing && kind == "pair" && c.Asking != nil && !in.Now.Before(c.Asking.Until):
+		s = in.pairNext(s)
 	case c.State == Playing && kind == "open":
 		s = in.opened(s)
 	case c.State == Playing && kind == "ends" && len(c.Unopened()) == 0:
@@ -52,6 +54,17 @@ func (in *Input) signedUp() Step {
 		return in.cancels(say("event.nobody", len(seated), in.Contest.Name))
 	}
 	return in.pair()
+}
+
+// pairNext pairs the next round, once the time to answer is over. If too few play, people
+// have as much time again.
+func (in *Input) pairNext(s Step) Step {
+	c := in.Contest
+	if len(c.Playing(in.Unasked)) >= 2 {
+		return in.pair()
+	}
+	s.Timed = []match.Due{{Game: c.ID, Kind: "pair", At: in.Now.Add(answerIn), Seq: c.Seq}}
+	return s
 }
 
 // opened takes note that the games of all tables exist. The clocks of those that were opened

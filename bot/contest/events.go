@@ -20,32 +20,36 @@ type Event struct {
 // A Body says what happened. Which fields it has depends on its kind. Stores and exports
 // hold it as JSON, whose names never change.
 type Body struct {
-	Kind   Kind           `json:"kind"`
-	Terms  *Terms         `json:"terms,omitempty"`
-	Place  *match.Room    `json:"place,omitempty"`
-	Page   string         `json:"page,omitempty"`
-	Person match.PersonID `json:"person,omitempty"`
-	Rank   *int           `json:"rank,omitempty"`
-	Player int            `json:"player,omitempty"`
-	Groups [][]int        `json:"groups,omitempty"` // players
-	Tables []Pairing      `json:"tables,omitempty"`
-	Bye    int            `json:"bye,omitempty"`
-	Absent []int          `json:"absent,omitempty"`
-	Lasts  int64          `json:"lasts,omitempty"` // in milliseconds
-	Ends   int64          `json:"ends,omitempty"`  // in milliseconds of Unix time
-	Scores []Score        `json:"scores,omitempty"`
-	Off    bool           `json:"off,omitempty"`
+	Kind    Kind           `json:"kind"`
+	Terms   *Terms         `json:"terms,omitempty"`
+	Place   *match.Room    `json:"place,omitempty"`
+	Page    string         `json:"page,omitempty"`
+	Person  match.PersonID `json:"person,omitempty"`
+	Rank    *int           `json:"rank,omitempty"`
+	Player  int            `json:"player,omitempty"`
+	Groups  [][]int        `json:"groups,omitempty"` // players
+	Tables  []Pairing      `json:"tables,omitempty"`
+	Bye     int            `json:"bye,omitempty"`
+	Absent  []int          `json:"absent,omitempty"`
+	Lasts   int64          `json:"lasts,omitempty"` // in milliseconds
+	Ends    int64          `json:"ends,omitempty"`  // in milliseconds of Unix time
+	Scores  []Score        `json:"scores,omitempty"`
+	Off     bool           `json:"off,omitempty"`
+	Bar     *int           `json:"bar,omitempty"`
+	Floor   *int           `json:"floor,omitempty"`
+	Choices []Choice       `json:"choices,omitempty"`
 }
 
 // A Pairing is a table as the log has it.
 type Pairing struct {
-	Group int          `json:"group,omitempty"`
-	Book  int          `json:"book,omitempty"`
-	Black int          `json:"black"`
-	White int          `json:"white"`
-	Game  match.GameID `json:"game"`
-	Page  string       `json:"page,omitempty"` // of the game
-	Main  int64        `json:"main,omitempty"` // each player's time in milliseconds, if it is not half a round
+	Group    int          `json:"group,omitempty"`
+	Book     int          `json:"book,omitempty"`
+	Handicap int          `json:"handicap,omitempty"` // stones
+	Black    int          `json:"black"`
+	White    int          `json:"white"`
+	Game     match.GameID `json:"game"`
+	Page     string       `json:"page,omitempty"` // of the game
+	Main     int64        `json:"main,omitempty"` // each player's time in milliseconds, if it is not half a round
 }
 
 // A Score is the result of a table as the log has it.
@@ -70,7 +74,10 @@ const (
 	withdrawn Kind = "withdraw"  // player leaves while rounds are played; scores of their open tables
 	replaced  Kind = "replace"   // person takes over from player; the open tables begin again as tables
 	organises Kind = "organiser" // person is an organiser, or with off no longer
-	paired    Kind = "pair"      // a round: groups, tables, bye, absent, lasts
+	paired    Kind = "pair"      // a round: groups, tables, bye, absent, lasts, and of McMahon bar and floor
+	asked     Kind = "ask"       // everybody is asked about the next round, until ends; absent sit out unless they answer
+	said      Kind = "say"       // player plays, or with off sits out
+	chose     Kind = "choose"    // the organiser decides who meets whom in the next round: choices
 	begun     Kind = "begin"     // all games of the round exist; it ends at ends
 	scored    Kind = "result"    // games of tables have ended
 	corrected Kind = "correct"   // the organiser gives tables another result
@@ -158,13 +165,13 @@ func (c *Contest) changes(e Event) error {
 		}
 		c.Terms, c.Head.Title = *b.Terms, b.Terms.Name
 	case joined:
-		c.Players = append(c.Players, Player{Person: b.Person, Rank: rankOf(b.Rank), Joined: e.At})
+		c.Players = append(c.Players, Player{Person: b.Person, Rank: rankOf(b.Rank), Seeded: rankOf(b.Rank), Joined: e.At, Seq: e.Seq})
 	case left, withdrawn:
 		p, err := c.player(b.Player)
 		if err != nil {
 			return err
 		}
-		p.Left = e.At
+		p.Left, p.Out = e.At, e.Seq
 		return c.score(e)
 	case replaced:
 		p, err := c.player(b.Player)
@@ -172,7 +179,7 @@ func (c *Contest) changes(e Event) error {
 			return err
 		}
 		p.Before = append(slices.Clip(p.Before), p.Person)
-		p.Person, p.Left, p.Rank = b.Person, time.Time{}, rankOf(b.Rank)
+		p.Person, p.Left, p.Out, p.Rank = b.Person, time.Time{}, 0, rankOf(b.Rank)
 		if err := c.score(e); err != nil {
 			return err
 		}
@@ -193,8 +200,28 @@ func (c *Contest) changes(e Event) error {
 			}
 		}
 		c.State = Playing
-		c.Rounds = append(c.Rounds, Round{Paired: e.At, Bye: b.Bye, Absent: b.Absent})
+		c.Rounds = append(c.Rounds, Round{Paired: e.At, Bye: b.Bye, Absent: b.Absent, Choices: c.Choices, Seq: e.Seq})
+		if c.Asking, c.Choices = nil, nil; b.Bar != nil && b.Floor != nil {
+			c.Bar, c.Floor = *b.Bar, *b.Floor
+		}
 		return c.seat(b.Tables)
+	case asked:
+		c.Asking = &Asking{Until: time.UnixMilli(b.Ends).UTC(), Must: b.Absent, Seq: e.Seq}
+	case said:
+		if _, err := c.player(b.Player); err != nil || c.Asking == nil {
+			return errOrder
+		}
+		a := *c.Asking
+		none := func(n int) bool { return n == b.Player }
+		a.Plays, a.Out = slices.DeleteFunc(slices.Clone(a.Plays), none), slices.DeleteFunc(slices.Clone(a.Out), none)
+		if b.Off {
+			a.Out = append(a.Out, b.Player)
+		} else {
+			a.Plays = append(a.Plays, b.Player)
+		}
+		c.Asking = &a
+	case chose:
+		c.Choices = b.Choices
 	case begun:
 		r := c.Round()
 		if r == nil {
@@ -258,7 +285,7 @@ func (c *Contest) seat(tables []Pairing) error {
 		if t.Book < 0 || t.Book >= len(c.Rules) {
 			return errNoTable
 		}
-		r.Tables = append(r.Tables, Table{Group: t.Group, Book: t.Book, Black: t.Black, White: t.White, Game: t.Game, Page: t.Page,
+		r.Tables = append(r.Tables, Table{Group: t.Group, Book: t.Book, Handicap: t.Handicap, Black: t.Black, White: t.White, Game: t.Game, Page: t.Page,
 			Main: time.Duration(t.Main) * time.Millisecond})
 	}
 	return nil
@@ -270,7 +297,11 @@ func (c *Contest) score(e Event) error {
 		if s.Round < 1 || s.Round > len(c.Rounds) || s.Table < 1 || s.Table > len(c.Rounds[s.Round-1].Tables) {
 			return errNoTable
 		}
-		c.Rounds[s.Round-1].Tables[s.Table-1].Result = &Result{Black: s.Black, White: s.White, Game: s.Game, How: s.How, By: e.By, At: e.At}
+		t := &c.Rounds[s.Round-1].Tables[s.Table-1]
+		if t.Result != nil {
+			t.Past = append(slices.Clip(t.Past), *t.Result)
+		}
+		t.Result = &Result{Black: s.Black, White: s.White, Game: s.Game, How: s.How, By: e.By, At: e.At, Seq: e.Seq}
 	}
 	return nil
 }

@@ -13,6 +13,10 @@ import (
 
 func say(key string, args ...any) text.Message { return text.Say(key, args...) }
 
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func instant(at, now time.Time) text.Message { return clock.InstantText(at, now) }
+
 func named(p match.PersonID) text.Arg { return text.Somebody(string(p)) }
 
 func called(p match.PersonID) text.Message { return text.Called(string(p)) }
@@ -33,18 +37,32 @@ func (c *Contest) notice(what string, texts []text.Message, mentions ...match.Pe
 func (c *Contest) announcement() match.OutboxPost {
 	r := c.Round()
 	texts := []text.Message{say("event.begins", len(r.Tables), c.Name)}
+	if c.System != Groups {
+		texts[0] = say("event.round.begins", len(r.Tables), c.Name, itoa(len(c.Rounds)))
+	}
 	var mentions []match.PersonID
-	for g := 1; ; g++ {
-		var names []text.Message
-		for _, p := range c.Players {
-			if p.Group == g && p.In() {
-				names, mentions = append(names, called(p.Person)), append(mentions, p.Person)
+	if c.System == Groups {
+		for g, players := range c.InGroups() {
+			var names []text.Message
+			for _, n := range players {
+				if p := c.Players[n-1]; p.In() {
+					names, mentions = append(names, called(p.Person)), append(mentions, p.Person)
+				}
 			}
+			texts = append(texts, say("event.group", GroupName(g+1), text.List(names...)))
 		}
-		if names == nil {
-			break
+	} else {
+		for n, t := range r.Tables {
+			if t.Book > 0 {
+				continue
+			}
+			black, white := c.Players[t.Black-1].Person, c.Players[t.White-1].Person
+			texts, mentions = append(texts, say("event.pair", itoa(n+1), called(black), called(white))), append(mentions, black, white)
 		}
-		texts = append(texts, say("event.group", GroupName(g), text.List(names...)))
+		if r.Bye > 0 {
+			bye := c.Players[r.Bye-1].Person
+			texts, mentions = append(texts, say("event.bye", called(bye))), append(mentions, bye)
+		}
 	}
 	texts = append(texts, say("event.clocks", clock.InstantText(r.Paired.Add(c.Lasts), r.Paired), clock.LengthText(c.Lasts/2)))
 	return c.notice("begins", texts, mentions...)
@@ -132,6 +150,11 @@ func (t Terms) Words(now time.Time, zone *time.Location) []text.Message {
 	if t.Ranks {
 		by = "event.terms.ranks"
 	}
-	return append(lines, say("event.terms.who", who, until), say("event.terms.groups", strconv.Itoa(t.Group), say(by)),
-		say("event.time", clock.LengthText(t.Lasts), clock.LengthText(t.Lasts/2)))
+	how := say("event.terms.groups", strconv.Itoa(t.Group), say(by))
+	long := say("event.time", clock.LengthText(t.Lasts), clock.LengthText(t.Lasts/2))
+	if t.System != Groups {
+		long = say("event.time.round", clock.LengthText(t.Lasts), clock.LengthText(t.Lasts/2))
+		how = say("event.terms."+string(t.System), t.Rounds)
+	}
+	return append(lines, say("event.terms.who", who, until), how, long)
 }

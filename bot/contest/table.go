@@ -30,9 +30,19 @@ func (c *Contest) InGroups() [][]int {
 // Standings returns the event as package standings counts it: its players are those here, but
 // from 0. With a book it counts only the tables under this ruleset; below 0 it counts all.
 func (c *Contest) Standings(book int) standings.Event {
-	e := standings.Event{Options: standings.Options{Bye: 2, Group: c.System == Groups}}
+	e := standings.Event{Options: standings.Options{Bye: 2 * len(c.Rules), Group: c.System == Groups}}
+	if book >= 0 {
+		e.Options.Bye = 2
+	}
 	for _, p := range c.Players {
-		e.Players = append(e.Players, standings.Player{Withdrawn: !p.In()})
+		player := standings.Player{Withdrawn: !p.In()}
+		if c.System == McMahon && len(c.Rounds) > 0 {
+			player.Start = 2 * c.mcMahon().Start(p.Seeded)
+		}
+		e.Players = append(e.Players, player)
+	}
+	if c.System == McMahon {
+		e.Options.Absent, e.Options.Handicap = 1, true
 	}
 	for _, r := range c.Rounds {
 		round := standings.Round{}
@@ -40,7 +50,7 @@ func (c *Contest) Standings(book int) standings.Event {
 			if book >= 0 && t.Book != book {
 				continue
 			}
-			g := standings.Game{Players: [2]int{t.Black - 1, t.White - 1}}
+			g := standings.Game{Players: [2]int{t.Black - 1, t.White - 1}, Handicap: t.Handicap}
 			if t.Result != nil {
 				g.Won = [2]int{t.Result.Black, t.Result.White}
 				g.State = map[How]standings.State{Played: standings.Played, Typed: standings.Played, Forfeited: standings.Decided, Annulled: standings.Void}[t.Result.How]

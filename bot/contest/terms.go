@@ -16,12 +16,14 @@ import (
 
 // Limits of an event.
 const (
-	MaxPlayers = 200
-	MinGroup   = 4 // players of a group, unless there are fewer
-	MaxGroup   = 8
-	maxBooks   = 3  // rulesets of an event
-	maxRounds  = 12 // of a Swiss
-	maxTitle   = 60 // characters
+	MaxPlayers  = 200
+	MinGroup    = 4 // players of a group, unless there are fewer
+	MaxGroup    = 8
+	maxBooks    = 3  // rulesets of an event
+	maxRounds   = 12 // of a Swiss
+	usualRounds = 5
+	maxRobin    = 16 // players of a round robin in rounds
+	maxTitle    = 60 // characters
 
 	minLasts  = time.Hour
 	maxLasts  = 366 * day
@@ -34,8 +36,10 @@ type System string
 
 // The systems.
 const (
-	Groups System = "groups" // everybody in a group plays everybody else, all games at once
-	Swiss  System = "swiss"  // rounds; each pairs players of about the same score
+	Groups     System = "groups"     // everybody in a group plays everybody else, all games at once
+	RoundRobin System = "roundrobin" // the same in rounds, in one group
+	Swiss      System = "swiss"      // each round pairs players of about the same score
+	McMahon    System = "mcmahon"    // the same, but strong players start with more points
 )
 
 // Terms are what an organiser chooses. In JSON, as in the log, names never change.
@@ -147,12 +151,29 @@ func (d Draft) system(t *Terms) (err error) {
 		if t.Group, err = d.number("group", MinGroup, MaxGroup, MaxGroup); err != nil {
 			return err
 		}
+	case Swiss, McMahon:
+		if t.Rounds, err = d.number("rounds", 1, maxRounds, usualRounds); err != nil {
+			return err
+		}
+	case RoundRobin:
 	default:
 		return text.Error("event.bad.system", text.Shorten(d["system"]))
 	}
-	t.Ranks = d["ranks"] == "yes"
-	t.Seats, err = d.number("seats", 2, MaxPlayers, 0)
-	return err
+	t.Ranks = d["ranks"] == "yes" || t.System == McMahon
+	most := MaxPlayers
+	if t.System == RoundRobin {
+		most = maxRobin
+	}
+	if t.Seats, err = d.number("seats", 2, most, 0); t.Seats == 0 && most < MaxPlayers {
+		t.Seats = most
+	}
+	switch {
+	case err != nil:
+		return err
+	case t.System == McMahon && len(t.Rules) > 1:
+		return text.Error("event.mcmahon.rules")
+	}
+	return nil
 }
 
 // number reads a whole number of a draft.
@@ -201,11 +222,18 @@ func ParseTime(typed string, zone *time.Location, now time.Time) (time.Time, err
 	return time.Time{}, text.Error("event.bad.time", text.Shorten(typed))
 }
 
-// defaultLasts is how long a league takes, if the organiser does not say.
-const defaultLasts = 28 * day
+// defaultLasts is how long a league takes, if the organiser does not say, and defaultRound a
+// round of another system.
+const (
+	defaultLasts = 28 * day
+	defaultRound = 14 * day
+)
 
 func (d Draft) lasts(t *Terms) error {
 	t.Lasts = defaultLasts
+	if t.System != Groups {
+		t.Lasts = defaultRound
+	}
 	if typed := strings.TrimSpace(d["days"]); typed != "" {
 		if n, err := strconv.Atoi(typed); err == nil {
 			typed = fmt.Sprint(n, "d")

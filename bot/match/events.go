@@ -216,7 +216,7 @@ var (
 		return f.end(e, "0", rules.Saying{Text: "both players agreed on a draw"})
 	})
 	// adjudicate W+2.5 C3 D5: a moderator has decided the game, with these stones
-	// dead; or in a game of an event its organiser, or without an actor its end.
+	// dead; or in a game of an event its organiser. Without an actor, the event itself.
 	eventAdjudicate = kind("adjudicate", func(f *folding, e Event, args string) (err error) {
 		result, dead, _ := strings.Cut(args, " ")
 		if result == "" {
@@ -226,14 +226,7 @@ var (
 			return err
 		}
 		f.Asked = nil
-		why := "a moderator decided it"
-		switch {
-		case f.match.Fixture.Event != "" && e.By == "":
-			why = "the time of the event was over"
-		case f.match.Fixture.Event != "":
-			why = "an organiser of the event decided it"
-		}
-		return f.end(e, result, rules.Saying{Text: why})
+		return f.end(e, result, rules.Saying{Text: f.match.decidedBy(e.By, result)})
 	})
 	// delete: the game is deleted.
 	eventDelete = kind("delete", func(f *folding, e Event, _ string) error {

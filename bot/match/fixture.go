@@ -2,6 +2,7 @@ package match
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -60,15 +61,35 @@ func CloseFixture(in *Input, as string) Step {
 // Contested reports whether the players try out what is dead.
 func (p *Position) Contested() bool { return p.Branch > 0 }
 
-// closedWords say how a game ended that nobody of its players ended.
-func (in *Input) closedWords(m Match, p *Position, dead string) text.Message {
+// decidedBy says who decided a game that its players did not end.
+func (m Match) decidedBy(by PersonID, result string) string {
 	switch {
-	case m.Fixture.Event != "" && in.By == "":
-		return say("event.closed", in.number(), Outcome(m, p))
-	case m.Fixture.Event != "":
-		return say("event.decided", named(in.By), in.number(), Outcome(m, p))
-	case dead != "":
-		return say("decided.dead", named(in.By), in.number(), Outcome(m, p), dead)
+	case m.Fixture.Event == "":
+		return "a moderator decided it"
+	case by != "":
+		return "an organiser of the event decided it"
+	case strings.HasSuffix(result, "+F"):
+		return "a player left the event"
+	case result == "Void":
+		return "it does not count in the event"
 	}
-	return say("decided", named(in.By), in.number(), Outcome(m, p), dead)
+	return "the time of the event was over"
+}
+
+// judgedWords say how such a game ended.
+func (in *Input) judgedWords(p *Position, dead string) text.Message {
+	m := in.Match
+	switch {
+	case m.Fixture.Event == "" && dead != "":
+		return say("decided.dead", named(in.By), in.number(), Outcome(m, p), dead)
+	case m.Fixture.Event == "":
+		return say("decided", named(in.By), in.number(), Outcome(m, p), dead)
+	case in.By != "":
+		return say("event.decided", named(in.By), in.number(), Outcome(m, p))
+	case strings.HasSuffix(p.Result, "+F"):
+		return say("event.forfeit", in.number(), Outcome(m, p))
+	case p.Result == "Void":
+		return say("event.void", in.number())
+	}
+	return say("event.closed", in.number(), Outcome(m, p))
 }

@@ -257,7 +257,7 @@ func (in *Input) judge() Step {
 	if err := in.add(&d, body(eventAdjudicate, result, dead)); err != nil {
 		return in.Refuse(wrong(err))
 	}
-	return in.end(d, words{below: []text.Message{in.closedWords(in.Match, d.pos, dead)}})
+	return in.end(d, words{below: []text.Message{in.judgedWords(d.pos, dead)}})
 }
 
 // verdict returns the result that a moderator decides on, and which stones are dead if the

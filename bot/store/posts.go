@@ -302,3 +302,21 @@ func (s *Store) GameUnder(ctx context.Context, platform string, r outbox.Receipt
 	}
 	return game, err
 }
+
+// Delivered returns which of some posts were shown.
+func (s *Store) Delivered(ctx context.Context, posts []string) (_ map[string]bool, err error) {
+	defer annotate(&err, "look which posts were shown")
+	shown := map[string]bool{}
+	if len(posts) == 0 {
+		return shown, nil
+	}
+	var args []any
+	for _, id := range posts {
+		args = append(args, id)
+	}
+	ids, err := values[string](ctx, s.read, "SELECT id FROM post WHERE state = 'settled' AND id IN ("+placeholders(1, len(args))+")", args...)
+	for _, id := range ids {
+		shown[id] = true
+	}
+	return shown, err
+}

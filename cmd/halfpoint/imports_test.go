@@ -35,8 +35,8 @@ var mayImport = map[string]struct {
 	"bot/contest": {"rules bot/text bot/clock bot/match internal/pairing internal/standings", true, ""},
 	"bot/outbox":  {"render bot/text bot/match", true, "context log/slog time.AfterFunc time.NewTicker time.NewTimer"},
 	"bot/rooms":   {"rules render bot/text bot/clock bot/match bot/outbox", true, "context log/slog"},
-	"bot":         {"rules rules/sgf render bot/text bot/clock bot/match bot/contest bot/outbox bot/rooms", false, ""},
-	"bot/store":   {"rules rules/sgf render bot bot/text bot/clock bot/match bot/contest bot/outbox bot/rooms", false, ""},
+	"bot":         {"rules rules/sgf render bot/text bot/clock bot/match bot/contest bot/outbox bot/rooms internal/pairing internal/standings internal/audit", false, ""},
+	"bot/store":   {"rules rules/sgf render bot bot/text bot/clock bot/match bot/contest bot/outbox bot/rooms internal/pairing internal/standings internal/audit", false, ""},
 	"adapters":    {"rules rules/sgf render bot bot/text bot/match bot/contest bot/outbox bot/rooms adapters/intake adapters/memnet", false, ""},
 	// Clients of a platform know nothing of the game.
 	"adapters/discord/rest":        {"", false, ""},
