@@ -406,10 +406,7 @@ func (b *Bot) creditFixture(ctx context.Context, game match.GameID, args []strin
 		return err
 	}
 	_, err = b.act(ctx, Request{}, game, request+":"+string(game), now, nil, func(in *match.Input) match.Step {
-		if in.Match.State != match.Going {
-			return match.Step{Request: in.Request.ID, At: in.Now}
-		}
-		return match.Credit(in, time.UnixMilli(from).UTC(), time.UnixMilli(to).UTC())
+		return match.CreditFixture(in, time.UnixMilli(from), time.UnixMilli(to))
 	})
 	if errors.Is(err, ErrNotFound) {
 		err = nil

@@ -305,7 +305,7 @@ func (c *Contest) Setup(book, handicap int) rules.Setup {
 	}
 	switch r, err := rules.Find(c.Rules[book]); {
 	case c.Komi != nil:
-		s.Komi = *c.Komi
+		s.Komi = rules.Points(*c.Komi)
 	case err == nil:
 		s.Komi = r.Komi
 	}

@@ -80,7 +80,16 @@ func (d *desk) take(s Step) string {
 		}
 	}
 	if s.Contest != nil {
-		d.log = append(d.log, s.Log...)
+		for _, e := range s.Log { // as the store keeps it
+			written, err := e.Body.Encode()
+			if err == nil {
+				e.Body, err = ParseBody(written)
+			}
+			if err != nil {
+				d.t.Fatal(err)
+			}
+			d.log = append(d.log, e)
+		}
 		again, err := Fold(Head{ID: s.Contest.ID}, d.log)
 		if err != nil {
 			d.t.Fatal(err)
@@ -186,7 +195,7 @@ func TestLeague(t *testing.T) {
 		does, says string
 	}{
 		{"org", "publish", "You have no draft here"},
-		{"org", "new title:Spring size:9 until:3d days:10 group:4", "“Spring”"},
+		{"org", "new title:Spring size:9 komi:5.5 until:3d days:10 group:4", "“Spring”"},
 		{"org", "new days:x", "“x” is not how long"},
 		{"org", "new group:3", "group must be a number from 4 to 8, not “3”"},
 		{"org", "new seats:5", "the first 5 who join"},

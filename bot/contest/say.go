@@ -135,7 +135,7 @@ func (t Terms) Words(now time.Time, zone *time.Location) []text.Message {
 		}
 	}
 	if t.Komi != nil {
-		komi = text.Points(*t.Komi)
+		komi = text.Points(rules.Points(*t.Komi))
 	}
 	lines := []text.Message{say("event.terms.rules", text.List(titles...), fmt.Sprintf("%d×%d", t.Width, t.Height))}
 	if len(t.Rules) == 1 || t.Komi != nil {

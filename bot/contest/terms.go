@@ -48,7 +48,7 @@ type Terms struct {
 	Rules  []string      `json:"rules"` // ids of rulesets; with several each pairing has a game under each
 	Width  int           `json:"width"`
 	Height int           `json:"height"`
-	Komi   *rules.Points `json:"komi,omitempty"` // nil: that of the ruleset
+	Komi   *int          `json:"komi,omitempty"` // half points; nil: that of the ruleset
 	System System        `json:"system"`
 	Seats  int           `json:"seats,omitempty"` // 0: MaxPlayers
 	Until  time.Time     `json:"until"`           // of the sign-up
@@ -140,7 +140,7 @@ func (d Draft) board(t *Terms) error {
 		if err != nil {
 			return text.Error("bad.komi", text.Sentence(err))
 		}
-		t.Komi = &k
+		t.Komi = new(int(k))
 	}
 	return nil
 }

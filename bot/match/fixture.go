@@ -3,6 +3,7 @@ package match
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -56,6 +57,15 @@ func CloseFixture(in *Input, as string) Step {
 		s = try.judge()
 	}
 	return s
+}
+
+// CreditFixture credits the clocks of a game of an event with time that does not count, which
+// may be still to come. The event announces it.
+func CreditFixture(in *Input, from, to time.Time) Step {
+	if in.Match.State != Going {
+		return Step{Request: in.Request.ID, At: in.Now}
+	}
+	return in.credit(body(eventCredit, from.UnixMilli(), to.UnixMilli()), text.Message{}, false)
 }
 
 // Contested reports whether the players try out what is dead.
