@@ -255,9 +255,17 @@ func eventList(heads []contest.Head) Text {
 
 // contest loads an event.
 func (b *Bot) contest(ctx context.Context, id contest.ID) (*contest.Contest, error) {
+	return b.contestAt(ctx, id, 0)
+}
+
+// contestAt loads an event as it was after a line of its log; 0: the last.
+func (b *Bot) contestAt(ctx context.Context, id contest.ID, seq int) (*contest.Contest, error) {
 	h, log, err := b.store.Contest(ctx, id)
 	if err != nil {
 		return nil, err
+	}
+	if seq > 0 {
+		log = log[:min(seq, len(log))]
 	}
 	c, err := contest.Fold(h, log)
 	if err != nil {

@@ -23,12 +23,18 @@ func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, 
 	p.Number, p.At = c.Number, c.Changed
 	texts := o.Texts
 	if o.Kind == match.Sheet {
-		if o.Seq != c.Seq { // a newer one waits
-			return p, outbox.ErrStale
-		}
 		last, _, err := b.store.Shown(ctx, o.Game, o.Where, match.Sheet, false)
 		if err != nil {
 			return p, err
+		}
+		if o.Seq != c.Seq { // a newer one waits
+			if !o.Look || last != "" {
+				return p, outbox.ErrStale
+			}
+			if c, err = b.contestAt(ctx, o.Game, o.Seq); err != nil { // the first may have been sent
+				return p, err
+			}
+			p.At = c.Changed
 		}
 		p.Replaces = string(last)
 		texts = sheetTexts(c, b.now().UTC())

@@ -232,7 +232,7 @@ func (in *Input) closed() (Step, bool) {
 }
 
 func discard(in *Input) Step {
-	if len(in.Draft) == 0 {
+	if in.Draft == nil {
 		return in.refuse(say("event.nodraft"))
 	}
 	s := in.answer(say("event.discarded"))
@@ -245,7 +245,7 @@ func publish(in *Input) Step {
 	if s, closed := in.closed(); closed {
 		return s
 	}
-	if len(in.Draft) == 0 {
+	if in.Draft == nil {
 		return in.refuse(say("event.nodraft"))
 	}
 	terms, err := in.Draft.Terms(in.Rulesets, in.Room, in.Zone, in.Now)

@@ -71,10 +71,11 @@ func (d Draft) Encode() string {
 	return string(text)
 }
 
-// ParseDraft reads what Encode returns.
+// ParseDraft reads what Encode returns. If there is no draft, text is empty, and d is nil: a
+// draft in which nothing is chosen is one.
 func ParseDraft(text string) (d Draft, err error) {
 	if text == "" {
-		return Draft{}, nil
+		return nil, nil
 	}
 	err = json.Unmarshal([]byte(text), &d)
 	return d, err

@@ -53,7 +53,7 @@ func (b *Outbox) Commit(ctx context.Context, step *match.Step, store func() (lef
 			}
 			b.put(p)
 		}
-		if !o.Tried && o.For == "" && (in.posts[0] == p || o.N > last+1) { // an older post is in the store, but not here yet
+		if !o.Tried && o.For == "" && (in.posts[0] == p && o.Kind != match.Sheet || o.N > last+1) { // an older post is in the store, but not here yet
 			b.current = false
 		}
 		switch {

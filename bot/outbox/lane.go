@@ -283,7 +283,7 @@ func (b *Outbox) change(ctx context.Context, p *pending, is State, why string) e
 }
 
 // following returns the post that follows one in its lane, if it comes at once and is not
-// tried yet; else nil.
+// tried yet; else nil. A sheet waits.
 func (b *Outbox) following(o match.OutboxPost) *match.OutboxPost {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -292,7 +292,7 @@ func (b *Outbox) following(o match.OutboxPost) *match.OutboxPost {
 		return nil
 	}
 	p := in.posts[1]
-	if !p.idle() || p.Tried {
+	if !p.idle() || p.Tried || p.Kind == match.Sheet {
 		return nil
 	}
 	next := p.OutboxPost

@@ -23,7 +23,8 @@ import (
 // attempt that has failed.
 
 // putPost stores a post. It sets its N, and Tried if no other post of its lane waits, or
-// only those that the same asker shows (after).
+// only those that the same asker shows (after). That of a sheet it does not set: it may wait
+// before it is sent.
 func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at time.Time, after bool) error {
 	body, err := encodeBody(p)
 	if err != nil {
@@ -34,9 +35,9 @@ func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at time.Time,
 		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT),
 			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS TEXT), CAST($10 AS BIGINT), CAST($12 AS TEXT),
 			(SELECT COALESCE(MAX(n), 0) + 1 FROM post WHERE platform = $3 AND channel = $4 AND game = $2), 'waiting', 0, '', '',
-			CASE WHEN CAST($11 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2 AND person = $12) THEN 1 ELSE 0 END
+			CASE WHEN $6 <> $13 AND (CAST($11 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2 AND person = $12)) THEN 1 ELSE 0 END
 		WHERE TRUE ON CONFLICT DO NOTHING RETURNING tried, n`,
-		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), flag(after), p.For).
+		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), flag(after), p.For, match.Sheet).
 		Scan(&p.Tried, &p.N)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrConflict
@@ -93,10 +94,10 @@ func (s *Store) Change(ctx context.Context, o match.OutboxPost, is outbox.State,
 	})
 }
 
-// supersede ends the waiting of older boards or statuses, once a newer one is tried that
-// all may see.
+// supersede ends the waiting of older boards, statuses or sheets, once a newer one is tried
+// that all may see.
 func supersede(ctx context.Context, tx *sql.Tx, o match.OutboxPost) error {
-	if o.Private || o.Kind != match.Show && o.Kind != match.Status {
+	if !o.Supersedes() {
 		return nil
 	}
 	_, err := tx.ExecContext(ctx, `
@@ -281,13 +282,13 @@ func (s *Store) Shown(ctx context.Context, game match.GameID, where match.Room, 
 		SELECT COALESCE((
 			SELECT CASE kind WHEN $4 THEN receipt ELSE '' END FROM post
 			WHERE platform = $1 AND channel = $2 AND game = $3 AND (kind = $4 OR $4 = $7 AND kind = $6 AND receipt <> '') AND state = 'settled'
-				AND ($5 = '' OR thread = $5) AND private = $8
+				AND ($5 = '' OR thread = $5) AND private = $8 AND (kind <> $9 OR receipt <> '')
 			ORDER BY n DESC LIMIT 1), ''),
 		COALESCE((
 			SELECT receipt FROM post
 			WHERE platform = $1 AND channel = $2 AND game = $3 AND state = 'settled' AND receipt <> ''
 			ORDER BY n LIMIT 1), '')`,
-		where.Platform, where.Channel, game, kind, where.Thread, match.Remove, match.Status, flag(private)).Scan(&last, &first)
+		where.Platform, where.Channel, game, kind, where.Thread, match.Remove, match.Status, flag(private), match.Sheet).Scan(&last, &first)
 	return last, first, err
 }
 
