@@ -119,7 +119,16 @@ func (d *delivery) owes(sent outbox.Receipt) []outbox.Owes {
 	if d.answers() {
 		return d.removes(sent)
 	}
-	return slices.Concat(d.clears(sent), d.attaches(sent), d.closes(sent), d.updates(sent))
+	return slices.Concat(d.clears(sent), d.attaches(sent), d.closes(sent), d.updates(sent), d.movesFrom(sent))
+}
+
+// movesFrom returns the removal of the message of an event that was sent anew.
+func (d *delivery) movesFrom(sent outbox.Receipt) []outbox.Owes {
+	old := outbox.Receipt(d.p.Replaces)
+	if d.p.Kind != match.Sheet || old == "" || old == sent {
+		return nil
+	}
+	return []outbox.Owes{{Kind: match.Remove, Key: "sheet " + string(old), Target: old}}
 }
 
 // removes returns the removal of a reply that only one person needs. Discord knows no
@@ -135,7 +144,8 @@ func (d *delivery) removes(sent outbox.Receipt) []outbox.Owes {
 func void(p outbox.Post) bool { return p.State == match.Cancelled || p.State == match.Deleted }
 
 // clears returns the messages whose controls are removed: the board before this one, the
-// message on which the person pressed, and this message, unless it is the newest board.
+// message on which the person pressed, and this message, unless it is the newest board or that
+// of an event.
 func (d *delivery) clears(sent outbox.Receipt) (owes []outbox.Owes) {
 	if d.route.Alone { // the bot can only answer
 		return nil
@@ -148,7 +158,7 @@ func (d *delivery) clears(sent outbox.Receipt) (owes []outbox.Owes) {
 	if previous := outbox.Receipt(p.Previous); (p.Kind == match.Show || void(p)) && previous != "" && previous != sent {
 		owes = append(owes, clear(previous))
 	}
-	if len(d.c.controls) > 0 && (p.Kind != match.Show || over) {
+	if len(d.c.controls) > 0 && p.Kind != match.Sheet && (p.Kind != match.Show || over) {
 		o := clear(sent)
 		o.Data = p.Link
 		if over { // nothing newer comes

@@ -491,12 +491,34 @@ func (d *delivery) followUp(ctx context.Context) (outbox.Receipt, error) {
 	return d.by(s, s.ID), nil
 }
 
+// Of edits of messages older than an hour Discord takes few, and does not say when it takes
+// more. That of an event, which many people may change at a time, is edited less often then, and
+// if Discord still refuses it a few times, sent anew.
+const (
+	sheetTries   = 5
+	sheetPause   = 4 * time.Second
+	oldSheetPace = 7 * time.Second // between two edits
+)
+
+// tooSoon returns how long the message of an event, which is in a channel, waits for its next
+// edit.
+func (d *delivery) tooSoon(message string) time.Duration {
+	last, known := d.a.sheets.Get(d.p.Replaces)
+	if d.p.Kind != match.Sheet || !known || paceOf(message, time.Now()) == pace {
+		return 0
+	}
+	return max(0, oldSheetPace-time.Since(last))
+}
+
 // replace changes the message that the post takes the place of. It reports false
 // if there is none any more.
 func (d *delivery) replace(ctx context.Context) (sent outbox.Receipt, done bool, err error) {
 	channel, message := readReceipt(d.p.Replaces)
 	if r, _ := d.a.barred.Get(lockedKey(channel)); channel == "" || r.locked {
 		return "", false, nil
+	}
+	if wait := d.tooSoon(message); wait > 0 {
+		return "", true, outbox.RetryAfter{Wait: wait}
 	}
 	if d.p.Replaces == string(d.x.message()) {
 		if sent, err, done := d.answer(ctx); done { // which has no bucket
@@ -506,6 +528,12 @@ func (d *delivery) replace(ctx context.Context) (sent outbox.Receipt, done bool,
 	_, err = d.upload(ctx, soon(), func(ctx context.Context, m rest.Message) (*rest.Sent, error) {
 		return d.a.rest.Edit(ctx, channel, message, m)
 	})
+	if d.p.Kind == match.Sheet {
+		d.a.sheets.Add(d.p.Replaces, time.Now())
+		if rest.OldEdits(err) && d.p.Attempt < sheetTries {
+			return "", true, outbox.RetryAfter{Wait: sheetPause}
+		}
+	}
 	if status(err) == http.StatusNotFound || status(err) == http.StatusForbidden || rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread || rest.OldEdits(err) {
 		return "", false, nil // a new message wakes an archived thread, too
 	}

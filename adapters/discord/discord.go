@@ -95,6 +95,7 @@ type Adapter struct {
 	hints        *cache[struct{}]   // hints that were given
 	warned       *cache[time.Time]  // until when a person gets no second warning of writing too much, or of an error
 	cleared      *cache[struct{}]   // messages that have no controls any more
+	sheets       *cache[time.Time]  // by message of an event: when it was edited last
 	keys         *cache[key]        // by message: the interaction by which it can be changed
 	parents      *cache[string]     // by thread: its channel
 	personLimit  *intake.Limit      // requests of each person
@@ -153,7 +154,7 @@ func New(cfg Config) (*Adapter, error) {
 	a := &Adapter{
 		cfg: cfg, self: id, log: log,
 		rooms: newCache[room](remembered), roles: newCache[string](remembered), threads: newCache[bool](remembered), dms: newCache[string](remembered),
-		dmsClosed: newCache[time.Time](remembered), hints: newCache[struct{}](remembered), warned: newCache[time.Time](remembered), cleared: newCache[struct{}](remembered), keys: newCache[key](remembered), parents: newCache[string](remembered),
+		dmsClosed: newCache[time.Time](remembered), hints: newCache[struct{}](remembered), warned: newCache[time.Time](remembered), cleared: newCache[struct{}](remembered), keys: newCache[key](remembered), sheets: newCache[time.Time](remembered), parents: newCache[string](remembered),
 		personLimit:  intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
 		channelLimit: intake.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
 		reporting:    make(chan struct{}, 1), following: make(chan struct{}, followMost), seen: newCache[struct{}](seenMost), barred: newCache[refusal](remembered), slow: newCache[time.Time](remembered),
