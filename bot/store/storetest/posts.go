@@ -78,7 +78,7 @@ func triedByStep(d *fixture) {
 	d.same("behind the asker's", take(other, mine("c5", match.Notice)), []bool{false})
 }
 
-// A newer board or status supersedes older ones once it is tried, if all may see it. A
+// A newer board, status or sheet supersedes older ones once it is tried, if all may see it. A
 // post that waits no longer is left as it is.
 func changePosts(d *fixture) {
 	m := d.open("g1", garden)
@@ -108,6 +108,20 @@ func changePosts(d *fixture) {
 	d.pass(day)
 	d.unparks(garden, true)
 	d.same("left", d.waiting(), []string{"p4", "p5"})
+
+	other := d.open("g2", garden)
+	d.play(other, post("s1", match.Sheet, other), post("s2", match.Sheet, other), post("s3", match.Sheet, other))
+	newest := d.waits()[4]
+	newest.Tried = true
+	d.must(d.Change(d.ctx(), newest, outbox.Waiting, ""))
+	d.same("the message of an event", d.waiting(), []string{"p4", "p5", "s3"})
+	d.settle("s3")
+	shown, err := d.Delivered(d.ctx(), []string{"s3", "s2", "p4", "unheard of"})
+	d.must(err)
+	d.same("delivered", shown, map[string]bool{"s3": true})
+	if shown, err = d.Delivered(d.ctx(), nil); err != nil || len(shown) != 0 {
+		d.Errorf("of no posts: %v, %v", shown, err)
+	}
 }
 
 // Answers have lanes by person. They are not parked with their room, are no messages of a
