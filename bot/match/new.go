@@ -151,6 +151,10 @@ func (in *Input) invitesMe() bool {
 	return strings.EqualFold(in.arg("opponent"), text.English.Say(say("opponent.me")))
 }
 
+// anybody are words for no particular opponent. Where people choose their names somebody may have
+// one of them, who would be the only one to get in.
+var anybody = []string{"anyone", "anybody", "everyone", "everybody"}
+
 // takeSeats seats the person who opens a game, and their opponent if there is one already;
 // otherwise it says who is invited.
 func (in *Input) takeSeats(m *Match) error {
@@ -171,6 +175,8 @@ func (in *Input) takeSeats(m *Match) error {
 		m.sit(mine.Opponent(), other)
 	case in.Alone && opponent != "":
 		return text.Error("alone.opponent")
+	case slices.Contains(anybody, strings.ToLower(opponent)):
+		return text.Error("opponent.anybody", shortened(opponent))
 	case known:
 		m.Invited = other
 	case opponent != "":

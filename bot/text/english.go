@@ -262,6 +262,7 @@ var english = map[string]string{
 	"clock.right":          "My computer's clock was ahead, so the deadline of game {0} was too late.",
 	"deadline.now":         "The deadline is now {0}.",
 	"alone":                "Nobody else can join here, so you play both colours.",
+	"opponent.anybody":     "“{0}” is nobody in particular. Leave out the opponent, and anyone can join the game.",
 	"alone.opponent":       "Nobody else can join here. Open the game in a channel, or play both colours: {/new}",
 	"rematch.already":      "Game {1} is the rematch of game {0} already.",
 	"paused":               "The clocks of game {0} are paused.",
