@@ -338,6 +338,13 @@ func (b *Bot) prepare(ctx context.Context, in *task) (err error) {
 			}
 		}
 		in.Left = !in.place.Server.Left.IsZero()
+		if m.Fixture.Event != "" && in.h.Name == "draw" {
+			c, err := b.contest(ctx, m.Fixture.Event)
+			if err != nil {
+				return err
+			}
+			in.Decisive = c.System == contest.Knockout
+		}
 		known = append(known, m.Black, m.White)
 	}
 	in.Room, in.Rulesets = b.settings(in.place), b.rulesets

@@ -137,7 +137,7 @@ func listHandlers() []handler {
 			{Name: "rules", Summary: "New: its ruleset, or several: aga, button", Suggest: true},
 			{Name: "size", Summary: "New: the board", Choices: sizes, Suggest: true},
 			{Name: "komi", Summary: "New: points for White"},
-			{Name: "system", Summary: "New: who meets whom", Choices: []Choice{{"Groups, all play all", "groups"}, {"Round robin", "roundrobin"}, {"Swiss", "swiss"}, {"McMahon", "mcmahon"}}, Suggest: true},
+			{Name: "system", Summary: "New: who meets whom", Choices: []Choice{{"Groups, all play all", "groups"}, {"Round robin", "roundrobin"}, {"Swiss", "swiss"}, {"McMahon", "mcmahon"}, {"Knock-out", "knockout"}}, Suggest: true},
 			{Name: "group", Summary: "New: size of a group, 4 to 8", Type: IntegerOption},
 			{Name: "rounds", Summary: "New: rounds", Type: IntegerOption},
 			{Name: "seats", Summary: "New: seats", Type: IntegerOption},

@@ -71,6 +71,7 @@ type Contest struct {
 	Places     []match.Room
 	Organisers []match.PersonID // the first published it; each once
 	Players    []Player         // in the order of joining; a player's number is the place here, from 1
+	Drawn      [][]int          // the players of each group, in the order in which they were drawn; nil: not yet
 	Rounds     []Round
 	Asking     *Asking  // between two rounds; else nil
 	Choices    []Choice // about the next round

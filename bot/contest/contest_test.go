@@ -386,7 +386,7 @@ func TestEventLaws(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		d := league(t, r.IntN(20), []string{"until:2d days:6", "until:2d days:6 seats:9", "until:2d days:6 ranks:yes", "until:2d days:6 rules:two-button,aga group:4", "until:2d days:4 system:swiss rounds:3",
-			"until:2d days:4 system:mcmahon rounds:3", "until:2d days:4 system:roundrobin", "until:2d days:4 system:swiss rounds:4 rules:aga,button"}[r.IntN(8)])
+			"until:2d days:4 system:mcmahon rounds:3", "until:2d days:4 system:roundrobin", "until:2d days:4 system:swiss rounds:4 rules:aga,button", "until:2d days:4 system:knockout rules:aga komi:6.5"}[r.IntN(9)])
 		person := func() string { return fmt.Sprint("p", 1+r.IntN(25)) }
 		for range 60 {
 			if !d.c.Running() {
@@ -431,6 +431,11 @@ func TestEventLaws(t *testing.T) {
 				d.end(d.c.Round().Tables[n-1].Game, "B+1.5")
 			}
 			d.wait(24 * time.Hour)
+			if d.c.System == Knockout { // games that were drawn
+				for _, n := range d.c.Unfinished() {
+					d.do("org", fmt.Sprintf("result confirm:yes table:%d as:white", n))
+				}
+			}
 		}
 		if d.c.Running() {
 			t.Fatalf("seed %d: still %s, due %v", seed, d.c.State, d.due)
@@ -590,5 +595,59 @@ func TestUnasked(t *testing.T) {
 	}
 	if ids := d.c.AskedBy(); !slices.ContainsFunc(d.posts, func(p match.OutboxPost) bool { return p.ID == ids[must[0]] }) {
 		t.Error("no post has the id", ids[must[0]])
+	}
+}
+
+// A knock-out of five: the best three have nobody to play at first, who sits out loses, and a
+// game without a winner is the organiser's to decide.
+func TestKnockout(t *testing.T) {
+	for terms, says := range map[string]string{
+		"system:knockout rules:aga komi:7":                    "may be drawn; choose a komi of 7½",
+		"system:knockout rules:ultimate":                      "games may be drawn",
+		"system:knockout rules:aga,button":                    "one ruleset",
+		"system:knockout rules:button komi:6":                 "who loses a game is out",
+		"system:knockout rules:button komi:6.5":               "choose a komi of 7",
+		"system:knockout rules:aga komi:6.5 ranks:yes days:4": "who loses a game is out",
+	} {
+		if said := newDesk(t).do("org", "new "+terms); !strings.Contains(said, says) {
+			t.Errorf("%s: %q, want %q", terms, said, says)
+		}
+	}
+	d := league(t, 5, "system:knockout rules:aga komi:6.5 ranks:yes until:1d days:4")
+	d.wait(24 * time.Hour)
+	r := d.c.Round()
+	if len(r.Tables) != 1 || !slices.Equal(r.Players(), []int{1, 2}) { // ranks rise with the number
+		t.Fatalf("round 1: %+v", r.Tables)
+	}
+	d.end(r.Tables[0].Game, "0")
+	d.wait(time.Minute)
+	if last := d.posts[len(d.posts)-1]; last.Texts[0].Key != "event.undecided" || d.c.Asking != nil {
+		t.Error("a drawn game:", last.Texts)
+	}
+	if said := d.do("org", "result table:1 as:draw confirm:yes"); !strings.Contains(said, "needs a winner") {
+		t.Error(said)
+	}
+	d.do("org", "result table:1 as:black confirm:yes")
+	winner := r.Tables[0].Black
+	if !slices.Equal(d.c.Playing(nil), slices.Sorted(slices.Values([]int{winner, 3, 4, 5}))) {
+		t.Error("still in:", d.c.Playing(nil))
+	}
+	d.do("p5", "sitout")
+	d.wait(day)
+	r = d.c.Round()
+	if len(r.Tables) != 1 || !slices.Equal(r.Players(), []int{3, 4}) {
+		t.Fatalf("round 2: %+v, absent %v", r.Tables, r.Absent)
+	}
+	d.end(r.Tables[0].Game, "B+R")
+	finalist := r.Tables[0].Black
+	d.wait(day + time.Minute)
+	r = d.c.Round()
+	if len(r.Tables) != 1 || !slices.Equal(r.Players(), slices.Sorted(slices.Values([]int{winner, finalist}))) {
+		t.Fatalf("final: %+v", r.Tables)
+	}
+	d.end(r.Tables[0].Game, "W+2.5")
+	d.wait(time.Minute)
+	if first := d.c.First(d.c.InGroups()[0]); d.c.State != Over || !slices.Equal(first, []int{r.Tables[0].White}) {
+		t.Error(d.c.State, first)
 	}
 }

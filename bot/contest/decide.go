@@ -356,7 +356,7 @@ func (in *Input) withdraws(n int, notice text.Message, before ...Body) Step {
 	}
 	s := in.step([]text.Message{say("event.done")}, in.and(append(before, Body{Kind: withdrawn, Player: n, Scores: scores})...)...)
 	in.closes(&s, scores)
-	return in.tell(s, notice)
+	return in.finish(in.tell(s, notice))
 }
 
 // and adds the end of the event to lines after which no table is open.
@@ -444,9 +444,7 @@ func (in *Input) pair() Step {
 		draft := c.clone()
 		if first { // the field and the bars
 			draft.State = Playing
-			for _, n := range b.Groups[0] {
-				draft.Players[n-1].Group = 1
-			}
+			draft.Drawn = b.Groups
 			if b.Bar != nil {
 				draft.Bar, draft.Floor = *b.Bar, *b.Floor
 			}
@@ -459,8 +457,7 @@ func (in *Input) pair() Step {
 		if err != nil {
 			return in.refuse(text.Explain(err))
 		}
-		seated, _ := c.Seated()
-		for _, n := range seated {
+		for _, n := range c.still() {
 			if !slices.Contains(playing, n) {
 				b.Absent = append(b.Absent, n)
 			}
@@ -483,10 +480,7 @@ func (in *Input) pair() Step {
 	if s.Contest != nil && len(b.Tables) > 0 {
 		s.Posts = append(s.Posts, s.Contest.announcement())
 	}
-	if s.Contest != nil && s.Contest.State == Over {
-		s.Posts = append(s.Posts, s.Contest.final())
-	}
-	return s
+	return in.finish(s)
 }
 
 // bars returns the ranks between which players of a McMahon start with different scores: above
@@ -650,6 +644,9 @@ func result(in *Input) Step {
 	if typed := in.arg("round"); typed != "" {
 		round, _ = strconv.Atoi(typed)
 	}
+	if c.System == Knockout && (score.How == Annulled || score.Black == 1) {
+		return in.refuse(say("event.knockout.winner"))
+	}
 	if round < 1 || round > len(c.Rounds) {
 		return in.refuse(say("event.bad.round", strconv.Itoa(len(c.Rounds))))
 	}
@@ -663,10 +660,8 @@ func result(in *Input) Step {
 	if !in.confirmed() {
 		return in.sure(said, "label.event.result")
 	}
-	s := in.step([]text.Message{say("event.done")}, in.and(Body{Kind: corrected, Scores: []Score{score}})...)
-	if in.closes(&s, []Score{score}); s.Contest != nil && s.Contest.State == Over && c.State != Over {
-		s.Posts = append(s.Posts, s.Contest.final())
-	}
+	s := in.finish(in.step([]text.Message{say("event.done")}, in.and(Body{Kind: corrected, Scores: []Score{score}})...))
+	in.closes(&s, []Score{score})
 	return in.tell(s, said, c.Players[t.Black-1].Person, c.Players[t.White-1].Person)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // DecideDue decides a timed action. If it has become pointless, the step holds only the next
@@ -57,13 +58,27 @@ func (in *Input) signedUp() Step {
 }
 
 // pairNext pairs the next round, once the time to answer is over. If too few play, people
-// have as much time again.
+// have some more days, and then the event is over.
 func (in *Input) pairNext(s Step) Step {
 	c := in.Contest
 	if len(c.Playing(in.Unasked)) >= 2 {
 		return in.pair()
 	}
+	if in.Now.Sub(c.Asking.Until) >= patience {
+		return in.finish(in.step(nil, Body{Kind: ended}))
+	}
 	s.Timed = []match.Due{{Game: c.ID, Kind: "pair", At: in.Now.Add(answerIn), Seq: c.Seq}}
+	return s
+}
+
+// patience is how long a round waits for a second player.
+const patience = 3 * day
+
+// finish adds the last notice to a step with which the event ends.
+func (in *Input) finish(s Step) Step {
+	if s.Contest != nil && s.Contest.State == Over && in.Contest.State != Over {
+		s.Posts = append(s.Posts, s.Contest.final())
+	}
 	return s
 }
 
@@ -108,11 +123,13 @@ func (in *Input) ended(s Step, game match.GameID) Step {
 	default: // a draw, or no result
 		score.Black, score.White = 1, 1
 	}
-	s = in.step(nil, in.and(Body{Kind: scored, Scores: []Score{score}})...)
-	if s.Contest != nil && s.Contest.State == Over {
-		s.Posts = append(s.Posts, s.Contest.final())
+	if in.Contest.System == Knockout && score.Black == score.White { // a moderator may have decided so
+		p := in.Contest.notice("undecided-"+itoa(number), nil, in.Contest.Organisers...)
+		p.Texts = []text.Message{say("event.undecided", in.Contest.Name, itoa(number), in.Contest.callOrganisers(), itoa(in.Contest.Number))}
+		s.Posts = append(s.Posts, p)
+		return s
 	}
-	return s
+	return in.finish(in.step(nil, in.and(Body{Kind: scored, Scores: []Score{score}})...))
 }
 
 // timeIsUp ends what is left of a round. A count that is not accepted stands as it is marked;

@@ -190,6 +190,9 @@ func (c *Contest) changes(e Event) error {
 			c.Organisers = append(c.Organisers, b.Person)
 		}
 	case paired:
+		if b.Groups != nil {
+			c.Drawn = b.Groups
+		}
 		for g, group := range b.Groups {
 			for _, n := range group {
 				p, err := c.player(n)

@@ -32,17 +32,30 @@ const answerIn = day
 // next returns the line after a round in a system of rounds: the next round is asked about, or
 // the event is over.
 func (c *Contest) next(now time.Time) Body {
-	seated, _ := c.Seated()
-	if len(c.Rounds) >= c.total() || len(seated) < 2 {
+	still := c.still()
+	if len(c.Rounds) >= c.total() || len(still) < 2 {
 		return Body{Kind: ended}
 	}
 	b := Body{Kind: asked, Ends: now.Add(min(answerIn, c.Lasts/4)).UnixMilli()}
-	for _, n := range seated {
+	for _, n := range still {
 		if c.missed(n) {
 			b.Absent = append(b.Absent, n)
 		}
 	}
 	return b
+}
+
+// still returns the players of the next round: of a knock-out those who have not lost.
+func (c *Contest) still() []int {
+	seated, _ := c.Seated()
+	if c.System != Knockout || len(c.Rounds) == 0 {
+		return seated
+	}
+	in := map[int]bool{}
+	for _, s := range c.Bracket().Standings() {
+		in[s.Player] = s.In
+	}
+	return slices.DeleteFunc(seated, func(n int) bool { return !in[n] })
 }
 
 // total returns how many rounds there are.
@@ -53,14 +66,16 @@ func (c *Contest) total() int {
 	case RoundRobin:
 		n := len(c.field())
 		return n - 1 + n%2
+	case Knockout:
+		return len(c.Bracket().Rounds)
 	}
 	return c.Terms.Rounds
 }
 
-// field returns the players with whom the event began.
+// field returns the players with whom the event began, in the order in which they were drawn.
 func (c *Contest) field() []int {
-	if len(c.Rounds) > 0 {
-		return c.InGroups()[0]
+	if c.Drawn != nil {
+		return c.Drawn[0]
 	}
 	seated, _ := c.Seated()
 	return seated
@@ -83,8 +98,7 @@ func (c *Contest) missed(player int) bool {
 // Playing returns the players of the next round, the waiting list aside. Those who could not be
 // asked count as if they had said that they play.
 func (c *Contest) Playing(unasked []int) (playing []int) {
-	seated, _ := c.Seated()
-	for _, n := range seated {
+	for _, n := range c.still() {
 		a := c.Asking
 		if a != nil && (slices.Contains(a.Out, n) || slices.Contains(a.Must, n) && !slices.Contains(a.Plays, n) && !slices.Contains(unasked, n)) {
 			continue
@@ -178,6 +192,15 @@ func (c *Contest) Pairing(playing []int, choices []Choice) (pairing.Pairing, err
 
 // pairs returns who meets whom in the next round.
 func (c *Contest) pairs(playing []int) (pairs []Pairing, bye int, err error) {
+	if c.System == Knockout {
+		for _, m := range c.Bracket().Rounds[len(c.Rounds)] {
+			p, q := m.Players[m.Black], m.Players[1-m.Black]
+			if slices.Contains(playing, p) && slices.Contains(playing, q) {
+				pairs = append(pairs, Pairing{Black: p, White: q})
+			}
+		}
+		return pairs, 0, nil
+	}
 	if c.System == RoundRobin {
 		for _, g := range pairing.RoundRobin(c.field())[len(c.Rounds)].Games {
 			if slices.Contains(playing, g.Black) && slices.Contains(playing, g.White) {
@@ -191,6 +214,47 @@ func (c *Contest) pairs(playing []int) (pairs []Pairing, bye int, err error) {
 		pairs = append(pairs, Pairing{Black: pair.Black + 1, White: pair.White + 1, Handicap: pair.Handicap})
 	}
 	return pairs, p.Bye + 1, err
+}
+
+// Bracket returns the bracket of a knock-out, with the results so far. Who sits out a match, or
+// has left before it, loses it.
+func (c *Contest) Bracket() *pairing.Bracket {
+	b := pairing.Knockout(c.field())
+	for round := range min(len(b.Rounds), len(c.Rounds)) {
+		for n, m := range b.Rounds[round] {
+			if m.Players[0] < 1 || m.Players[1] < 1 {
+				continue
+			}
+			if won, open := c.match(round, m.Players); !open {
+				_ = b.Decide(round, n, won) // what is drawn stays open
+			}
+		}
+	}
+	return b
+}
+
+// match returns what two players got in a match of a knock-out, and whether it is still open.
+func (c *Contest) match(round int, players [2]int) (won [2]int, open bool) {
+	r := c.Rounds[round]
+	for _, t := range r.Tables {
+		score := func() [2]int { return [2]int{t.Result.Black, t.Result.White} }
+		switch {
+		case t.Seats() == players && t.Open(), t.Seats() == [2]int{players[1], players[0]} && t.Open():
+			return won, true
+		case t.Result != nil && t.Result.How == Annulled:
+		case t.Seats() == players:
+			return score(), false
+		case t.Seats() == [2]int{players[1], players[0]}:
+			s := score()
+			return [2]int{s[1], s[0]}, false
+		}
+	}
+	for i, p := range players { // they did not meet
+		if left := c.Players[p-1].Out; (left == 0 || left > r.Seq) && !slices.Contains(r.Absent, p) {
+			won[i] = 2
+		}
+	}
+	return won, won == [2]int{2, 2}
 }
 
 // says notes what a player says about the next round.
@@ -307,8 +371,7 @@ func (c *Contest) AskedBy() map[int]string {
 
 // questions are the posts that ask everybody about the next round.
 func (c *Contest) questions() (posts []match.OutboxPost) {
-	seated, _ := c.Seated()
-	for _, n := range seated {
+	for _, n := range c.still() {
 		p := c.notice("ask-"+itoa(n), []text.Message{say("event.ask", c.Name, itoa(len(c.Rounds)+1), instant(c.Asking.Until, c.Changed))}, c.Players[n-1].Person)
 		if slices.Contains(c.Asking.Must, n) {
 			p.Texts = append(p.Texts, say("event.ask.must"))

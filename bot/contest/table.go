@@ -1,30 +1,21 @@
 package contest
 
 import (
+	"slices"
+
 	"github.com/halfpoint-go/halfpoint/internal/standings"
 )
 
 // grouped reports whether the players are in groups.
-func (c *Contest) grouped() bool { return len(c.Rounds) > 0 && len(c.Players) > 0 && c.groups() > 1 }
+func (c *Contest) grouped() bool { return len(c.Drawn) > 1 }
 
-// groups returns how many groups there are.
-func (c *Contest) groups() (n int) {
-	for _, p := range c.Players {
-		n = max(n, p.Group)
-	}
-	return n
-}
-
-// InGroups returns the numbers of the players of each group, those who have left too. Without
-// groups all are in one.
+// InGroups returns the numbers of the players of each group, in the order in which they were
+// drawn, those who have left too. Without groups all are in one.
 func (c *Contest) InGroups() [][]int {
-	groups := make([][]int, max(c.groups(), 1))
-	for i, p := range c.Players {
-		if p.Group > 0 {
-			groups[p.Group-1] = append(groups[p.Group-1], i+1)
-		}
+	if c.Drawn == nil {
+		return [][]int{nil}
 	}
-	return groups
+	return c.Drawn
 }
 
 // Standings returns the event as package standings counts it: its players are those here, but
@@ -75,6 +66,16 @@ func (c *Contest) Standing(players []int) []standings.Row {
 	rows := c.Standings(-1).Table(from0...)
 	for i := range rows {
 		rows[i].Player++
+	}
+	if c.System == Knockout && len(c.Rounds) > 0 { // who goes on is before who has won as much
+		places := map[int]int{}
+		for _, s := range c.Bracket().Standings() {
+			places[s.Player] = s.Place
+		}
+		for i, row := range rows {
+			rows[i].Place = places[row.Player]
+		}
+		slices.SortStableFunc(rows, func(a, b standings.Row) int { return a.Place - b.Place })
 	}
 	return rows
 }

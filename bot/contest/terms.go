@@ -40,6 +40,7 @@ const (
 	RoundRobin System = "roundrobin" // the same in rounds, in one group
 	Swiss      System = "swiss"      // each round pairs players of about the same score
 	McMahon    System = "mcmahon"    // the same, but strong players start with more points
+	Knockout   System = "knockout"   // who loses is out
 )
 
 // Terms are what an organiser chooses. In JSON, as in the log, names never change.
@@ -156,7 +157,7 @@ func (d Draft) system(t *Terms) (err error) {
 		if t.Rounds, err = d.number("rounds", 1, maxRounds, usualRounds); err != nil {
 			return err
 		}
-	case RoundRobin:
+	case RoundRobin, Knockout:
 	default:
 		return text.Error("event.bad.system", text.Shorten(d["system"]))
 	}
@@ -171,8 +172,10 @@ func (d Draft) system(t *Terms) (err error) {
 	switch {
 	case err != nil:
 		return err
-	case t.System == McMahon && len(t.Rules) > 1:
-		return text.Error("event.mcmahon.rules")
+	case (t.System == McMahon || t.System == Knockout) && len(t.Rules) > 1:
+		return text.Error("event.one.ruleset")
+	case t.System == Knockout:
+		return t.decisive()
 	}
 	return nil
 }
@@ -221,6 +224,27 @@ func ParseTime(typed string, zone *time.Location, now time.Time) (time.Time, err
 		return date.AddDate(0, 0, 1).UTC(), nil
 	}
 	return time.Time{}, text.Error("event.bad.time", text.Shorten(typed))
+}
+
+// decisive refuses a knock-out of games that may be drawn. By its theorem a ruleset gives
+// Black whole points more than White, or half a point beside whole ones; the komi must not be
+// able to make up for that.
+func (t *Terms) decisive() error {
+	r, err := rules.Find(t.Rules[0])
+	if err != nil {
+		return err
+	}
+	komi := r.Komi
+	if t.Komi != nil {
+		komi = rules.Points(*t.Komi)
+	}
+	switch difference, known := r.Difference(0, 0); {
+	case !known || r.Has(rules.Draw):
+		return text.Error("event.knockout.draws", r.Title)
+	case (difference-komi)%rules.One == 0:
+		return text.Error("event.knockout.komi", r.Title, text.Points(komi), text.Points(komi+rules.Half))
+	}
+	return nil
 }
 
 // defaultLasts is how long a league takes, if the organiser does not say, and defaultRound a

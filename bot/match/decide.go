@@ -45,6 +45,7 @@ type Input struct {
 	Yours    []Match // unfinished games and sandboxes of the person asking in the channel; for commands that open one
 	Alone    bool    // nobody else can join a game in the room of the request
 	Away     bool    // the platform cannot be reached
+	Decisive bool    // the game is of an event in which it needs a winner
 	Left     bool    // the bot has left the server of the game
 	Room     RoomSettings
 	Welcome  []Room // where games are welcome, when they are not here

@@ -18,7 +18,8 @@ var barred = []string{"delete", "clock"}
 
 // bars refuses what cannot be done in the game of an event.
 func (in *Input) bars() (Step, bool) {
-	if in.Match.Fixture.Event == "" || !slices.Contains(barred, in.Request.Command) {
+	draws := in.Decisive && in.Request.Command == "draw"
+	if in.Match.Fixture.Event == "" || !slices.Contains(barred, in.Request.Command) && !draws {
 		return Step{}, false
 	}
 	return in.Refuse(say("event.bars."+in.Request.Command, in.number())), true
