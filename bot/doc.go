@@ -86,6 +86,7 @@
 // imports keeps it so:
 //
 //   - match: the game that two people play, its log, and all decisions about it;
+//   - contest: the same for an event, a league or a tournament;
 //   - clock: time controls, and reading clocks off a log;
 //   - text: what people read, by key and in several languages.
 //
@@ -97,6 +98,13 @@
 // limits of each platform, and asks this package to word each post that it is about to
 // send. Package store keeps everything in SQLite. This package loads what a decision
 // needs, stores its outcome, words posts, and answers questions.
+//
+// # Events
+//
+// /event is decided by package contest, from what event.go loads. Steps of an event and of
+// its games are separate transactions: the step that ends a game owes its event a timed
+// action, and so does the step of an event that closes games. Each of these has a key, so a
+// process that dies in between leaves work that the next one does once.
 //
 // # People
 //
