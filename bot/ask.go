@@ -403,6 +403,7 @@ func (b *Bot) commit(ctx context.Context, step *match.Step, in *task, r Request)
 		b.cache.keep(step.Match.ID, step.After, in.epoch)
 		b.cache.changed(*step.Match)
 		b.changes.tell(step.Match.ID)
+		b.changes.tell(step.Match.Fixture.Event) // whose page shows the game, too
 		return &situation{*step.Match, step.After, in.place, in.who, b.now(), in.games}, nil
 	})
 }

@@ -148,7 +148,8 @@ func listHandlers() []handler {
 			{Name: "table", Summary: "Of a result: the table", Type: IntegerOption},
 			{Name: "round", Summary: "Of which round", Type: IntegerOption},
 			{Name: "as", Summary: "Of a result: who wins", Choices: []Choice{{"Black wins", "black"}, {"White wins", "white"}, {"A draw", "draw"},
-				{"Both lose", "both-lose"}, {"It does not count", "void"}, {"Remove", "remove"}}, Suggest: true},
+				{"Both lose", "both-lose"}, {"It does not count", "void"}, {"Remove", "remove"},
+				{"Export players, as CSV", "csv"}, {"Export games, as CSV", "games"}}, Suggest: true},
 			{Name: "confirm", Summary: "yes, if you are sure"},
 		}}, question: aboutEvent, changes: func(args map[string]string) bool { return contest.Changes(args["what"]) }, noGame: true},
 		{Command: Command{"more", everyday, "Show what else you can do in a game", []Option{gameOption}}, question: more},
@@ -256,6 +257,7 @@ var eventChoices = []Choice{
 	{"Discard it", "discard"}, {"Who is late", "late"}, {"I play the next round", "play"}, {"I sit out the next round", "sitout"}, {"See the next pairing", "pairing"},
 	{"Why two met", "why"}, {"Two must meet", "meet"}, {"Two must not meet", "forbid"}, {"Swap two players", "swap"}, {"Start now", "start"}, {"Extend", "extend"}, {"Withdraw a player", "withdraw"},
 	{"Replace a player", "replace"}, {"Give a result", "result"}, {"Organisers", "organiser"}, {"Call it off", "cancel"},
+	{"Export", "export"},
 }
 
 // noChoice resets a setting.

@@ -17,7 +17,7 @@ import (
 
 // eventQuestions are the values of the option "what" of /event that change nothing.
 var eventQuestions = map[string]func(q *question, c *contest.Contest) outbox.Post{
-	"": howEventStands, "table": howEventStands, "late": lateness, "pairing": nextPairing, "why": whyPaired,
+	"": howEventStands, "table": howEventStands, "late": lateness, "export": exportEvent, "pairing": nextPairing, "why": whyPaired,
 }
 
 // aboutEvent answers a question about an event.

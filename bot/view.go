@@ -23,11 +23,15 @@ import (
 // A Viewing asks how a game was at one moment, for a page of an adapter. If it names none, the
 // View has only Mine.
 type Viewing struct {
-	Slug string       // of the game's page; or
-	Game match.GameID // the game itself, for boards of the adapter's own rooms: the View has only Match, Path, Seq and Scene
-	Seq  int          // the event after which; 0: the last
-	As   string       // name of another ruleset that counts the position; empty: none
-	Lang string       // BCP 47 tag of the reader's language; empty: that of the room
+	Slug string // of the game's page; or
+	// Event is the slug of an event's page: the View has only Event, Path, Lang, Public, Seq,
+	// which rises with every change that the page shows, Title, Text and Changed. File may be
+	// "json", "csv" or "games.csv".
+	Event string
+	Game  match.GameID // the game itself, for boards of the adapter's own rooms: the View has only Match, Path, Seq and Scene
+	Seq   int          // the event after which; 0: the last
+	As    string       // name of another ruleset that counts the position; empty: none
+	Lang  string       // BCP 47 tag of the reader's language; empty: that of the room
 
 	// Record is what the page shows instead of a game: the View has no Match but Seq, which
 	// is the number of turns and one more, and Guessed and Dead. Dead names stones of chains
@@ -77,7 +81,9 @@ type View struct {
 	Dead    string       // likewise: one stone of each chain that is taken for dead
 	About   string       // likewise: what it says of the game, "Meijin, 1976-10-03, B+0.5"
 
-	// Changed is closed when the game has changed since, if Viewing.Watch asked for it.
+	Event *EventView // the event of Viewing.Event
+
+	// Changed is closed when the game, or the event or a game of it, has changed since, if Viewing.Watch asked for it.
 	// That the page was revoked is no change of the game.
 	Changed <-chan struct{}
 }
@@ -133,6 +139,9 @@ const (
 func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	if v.Record != nil {
 		return b.viewRecord(ctx, v)
+	}
+	if v.Event != "" {
+		return b.viewEvent(ctx, v)
 	}
 	if v.Rules != "" {
 		r, err := b.rulesets.Find(v.Rules)
