@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -26,6 +27,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -240,6 +242,59 @@ func openWholeBot(t *testing.T) string {
 	r := newRoom(st)
 	url, _ := listen(t, r, func(ctx context.Context) error { return bot.New(st, bot.Config{}).Run(ctx, r) })
 	return url
+}
+
+// openPages opens the whole bot in a room where games have pages.
+func openPages(t *testing.T) (st *store.Store, r *Room, b *bot.Bot, url string) {
+	t.Helper()
+	st = openStore(t, newFile(t))
+	r, b = newRoom(st), withPages(st)
+	url, _ = listen(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+	return st, r, b, url
+}
+
+// shoot writes a picture of a page into the folder that SHOTS names, for somebody to look at.
+func (p *tab) shoot(name string) {
+	p.t.Helper()
+	dir := os.Getenv("SHOTS")
+	if dir == "" {
+		return
+	}
+	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	os.WriteFile(dir+"/"+name+".png", png, 0o600)
+}
+
+// prefers sets the colour scheme of a browser. Nothing changes slowly then.
+func (p *tab) prefers(scheme string) {
+	p.t.Helper()
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// early runs a script in each page that the tab opens from now on, before those of the page.
+func (p *tab) early(script string) {
+	p.t.Helper()
+	if _, err := chromedp.Call(p.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// audit fails the test with what axe complains about in a page.
+func (p *tab) audit(what string) {
+	p.t.Helper()
+	axe, err := os.ReadFile(axeCore(p.t))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	get[bool](p, string(axe)+`; true`)
+	for _, violation := range get[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.map((n) => n.html)))`) {
+		p.t.Errorf("%s: %.500s", what, violation)
+	}
 }
 
 // A whole game: Black has the columns A to D, White F to J, the column between

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/input"
-	cdp "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -405,10 +404,7 @@ func TestTrialOnThePage(t *testing.T) {
 // step through it, and the address bar always names the moment on the page.
 func TestGameFollowedInChromium(t *testing.T) {
 	tier.Change(t)
-	st := openStore(t, newFile(t))
-	r := newRoom(st)
-	b := withPages(st)
-	url, _ := listen(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+	st, r, b, url := openPages(t)
 	say := commands(t, b)
 	say("black", "/new aga 5x5")
 	say("black", "/place C3")
@@ -470,10 +466,7 @@ func TestGameFollowedInChromium(t *testing.T) {
 	r.mu.Lock()
 	r.streams += maxStreams
 	r.mu.Unlock()
-	if _, err := chromedp.Call(p.ctx, cdp.AddScriptToEvaluateOnNewDocument, cdp.AddScriptToEvaluateOnNewDocumentParams{
-		Source: `const later = setTimeout; setTimeout = (f, ms, ...a) => later(f, ms / 20, ...a)`}); err != nil {
-		t.Fatal(err)
-	}
+	p.early(`const later = setTimeout; setTimeout = (f, ms, ...a) => later(f, ms / 20, ...a)`)
 	p.do(chromedp.Reload())
 	shows(game, "5. Black E5")
 	p.wait(`performance.getEntriesByType('resource').some((e) => e.name.includes('/follow'))`)
@@ -496,10 +489,7 @@ func TestGameFollowedInChromium(t *testing.T) {
 	for i, path := range []string{game, game, pathOf(t, st)} {
 		p := blankTab(t, browser)
 		tabs = append(tabs, p)
-		if _, err := chromedp.Call(p.ctx, cdp.AddScriptToEvaluateOnNewDocument, cdp.AddScriptToEvaluateOnNewDocumentParams{
-			Source: `streams = 0; EventSource = class extends EventSource { constructor(a) { super(a); streams++ } close() { super.close(); streams-- } }`}); err != nil {
-			t.Fatal(err)
-		}
+		p.early(`streams = 0; EventSource = class extends EventSource { constructor(a) { super(a); streams++ } close() { super.close(); streams-- } }`)
 		p.do(chromedp.Navigate(url + path))
 		p.wait(`performance.getEntriesByType('resource').some((e) => e.name.includes('/follow')) && streams === %d`, map[bool]int{i == 0: 1}[true])
 	}

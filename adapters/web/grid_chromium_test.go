@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"slices"
@@ -45,10 +44,7 @@ func (p *tab) heard(role string) (names []string, focused string) {
 // The keys of the page work outside of it.
 func TestBoardByKeysInChromium(t *testing.T) {
 	tier.Change(t)
-	st := openStore(t, newFile(t))
-	r := newRoom(st)
-	b := withPages(st)
-	url, _ := listen(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+	st, _, b, url := openPages(t)
 	say := commands(t, b)
 	say("black", "/new aga 5x5")
 	say("black", "/place C3")

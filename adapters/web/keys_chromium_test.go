@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -121,10 +120,7 @@ func (l listener) tabTo(role, name string, modifiers ...chromedp.KeyOption) (n i
 // knowing only what the accessibility tree says.
 func TestWholeGameByKeysInChromium(t *testing.T) {
 	tier.Change(t)
-	st := openStore(t, newFile(t))
-	r := newRoom(st)
-	b := withPages(st)
-	url, _ := listen(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+	st, _, b, url := openPages(t)
 	l := listener{blankTab(t, chromium(t))}
 	back := chromedp.KeyModifiers(chromedp.ModifierShift)
 	l.do(chromedp.Navigate(url))

@@ -1,41 +1,15 @@
 package web
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
-
-// shoot writes a picture of a page into the folder that SHOTS names, for somebody to look at.
-func (p *tab) shoot(name string) {
-	p.t.Helper()
-	dir := os.Getenv("SHOTS")
-	if dir == "" {
-		return
-	}
-	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	os.WriteFile(dir+"/"+name+".png", png, 0o600)
-}
-
-// prefers sets the colour scheme of a browser. Nothing changes slowly then.
-func (p *tab) prefers(scheme string) {
-	p.t.Helper()
-	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}}); err != nil {
-		p.t.Fatal(err)
-	}
-}
 
 // screens are those on which all that a turn needs is seen without scrolling, with so many
 // pixels between two lines of a board of 19×19. The second is a phone with the bars of its browser.
@@ -74,14 +48,7 @@ func (p *tab) fits(width, height int64, point float64, besides ...string) {
 // the talk says; where both have no room, one press leads from one to the other.
 func TestLiveBoardInChromium(t *testing.T) {
 	tier.Change(t)
-	axe, err := os.ReadFile(axeCore(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	st := openStore(t, newFile(t))
-	r := newRoom(st)
-	b := withPages(st)
-	url, _ := listen(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+	st, _, _, url := openPages(t)
 	p := openTab(t, chromium(t), url)
 	p.wait(`document.querySelector('#game').hidden && !document.querySelector('#guide').hidden`)
 	p.say("/new two-button 19x19 clock:3d")
@@ -146,18 +113,10 @@ func TestLiveBoardInChromium(t *testing.T) {
 	p.wait(`document.querySelector('#live .line').textContent.startsWith('1. Black D4') && location.pathname === '/'`)
 	p.do(chromedp.KeyEvent("\u0305"))
 
-	accessible := func(p *tab, what string) {
-		t.Helper()
-		get[bool](p, string(axe)+`; true`)
-		for _, violation := range get[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.map((n) => n.html)))`) {
-			t.Errorf("%s: %.500s", what, violation)
-		}
-	}
-
 	// On a phone one press leads to the ledger, one to the talk, and back.
 	second.do(chromedp.EmulateViewport(360, 640), chromedp.Click(chromedp.CSS(".prisoners a")))
 	second.wait(`(({top, bottom}) => top >= 0 && bottom <= innerHeight)(document.querySelector('#ledger table').getBoundingClientRect())`)
-	accessible(second, "the board on a phone")
+	second.audit("the board on a phone")
 	second.shoot("live-ledger")
 	second.wait(`!document.querySelector('#message').checkVisibility()`)
 	p.say("hello there")
@@ -166,14 +125,14 @@ func TestLiveBoardInChromium(t *testing.T) {
 	second.sees("hello there")
 	second.wait(`document.querySelector('#message').checkVisibility() && !document.querySelector('#live').checkVisibility() && document.querySelector('#switch').textContent === 'Board'`)
 	second.narrow(360)
-	accessible(second, "the talk on a phone")
+	second.audit("the talk on a phone")
 	second.shoot("live-talk")
 	second.do(chromedp.Click(chromedp.CSS("#switch")))
 	second.wait(`document.querySelector('#live').checkVisibility()`)
 
 	for _, scheme := range []string{"light", "dark"} {
 		p.prefers(scheme)
-		accessible(p, scheme)
+		p.audit(scheme)
 		p.shoot("live-" + scheme)
 	}
 

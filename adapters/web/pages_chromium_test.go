@@ -61,19 +61,12 @@ func TestPagesInChromium(t *testing.T) {
 // nothing to complain about.
 func TestPagesAreAccessible(t *testing.T) {
 	tier.Change(t)
-	axe, err := os.ReadFile(axeCore(t))
-	if err != nil {
-		t.Fatal(err)
-	}
 	st := openStore(t, newFile(t))
 	r := New(Config{Listen: "127.0.0.1:0", Log: st, OwnerToken: ownerToken})
 	url, _ := openTCP(t, r, library{view: players.view})
 	p := blankTab(t, chromium(t))
 	for _, scheme := range []string{"light", "dark"} {
-		if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
-			t.Fatal(err)
-		}
+		p.prefers(scheme)
 		for _, path := range []string{"/g/abc", "/g/abc/1", "/g/abc/4", "/g/abc/6?as=aga", "/g/abc/3?as=ultimate", "/g/nope", "/owner", "/link", "/records"} {
 			for _, size := range [][2]int64{{360, 640}, {768, 1024}, {1366, 625}, {1920, 1080}} {
 				p.do(chromedp.EmulateViewport(size[0], size[1]), chromedp.Navigate(url+path))
@@ -85,23 +78,14 @@ func TestPagesAreAccessible(t *testing.T) {
 						t.Errorf("%s has a board of %s in %s", path, fill, scheme)
 					}
 				}
-				if dir := os.Getenv("SHOTS"); dir != "" {
-					png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-					if err != nil {
-						t.Fatal(err)
-					}
-					os.WriteFile(fmt.Sprintf("%s/%s-%d-%s.png", dir, strings.NewReplacer("/", "-", "?", "-").Replace(path), size[0], scheme), png, 0o600)
-				}
+				p.shoot(fmt.Sprintf("%s-%d-%s", strings.NewReplacer("/", "-", "?", "-").Replace(path), size[0], scheme))
 			}
 			get[bool](p, `document.querySelectorAll('details').forEach((d) => d.open = true), true`)
-			get[bool](p, string(axe)+`; true`)
-			found := get[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.map((n) => n.html)))`)
+			p.audit(path + " in " + scheme)
 			if path == "/g/abc" { // and with the theme of those who need more contrast
-				found = append(found, get[[]string](p, `document.querySelectorAll('.board-auto').forEach((e) => e.classList.replace('board-auto', 'board-contrast')), axe.run().then((r) => r.violations.map((v) => 'contrast: ' + v.id + ': ' + v.help))`)...)
-				shoot(p, "contrast-"+scheme)
-			}
-			for _, violation := range found {
-				t.Errorf("%s in %s: %.500s", path, scheme, violation)
+				get[bool](p, `document.querySelectorAll('.board-auto').forEach((e) => e.classList.replace('board-auto', 'board-contrast')), true`)
+				p.audit(path + " in contrast and " + scheme)
+				p.shoot("contrast-" + scheme)
 			}
 		}
 	}
@@ -111,10 +95,7 @@ func TestPagesAreAccessible(t *testing.T) {
 // seen whole.
 func TestBoardFillsTheScreenInChromium(t *testing.T) {
 	tier.Change(t)
-	st := openStore(t, newFile(t))
-	r := newRoom(st)
-	b := withPages(st)
-	url, _ := listen(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+	st, _, b, url := openPages(t)
 	who, _ := userOf("name:Wolfeschlegelsteinhausenbergerdorff")
 	req := request(who)
 	req.ID, req.Command, req.Args = id(1), "new", map[string]string{"rules": "two-button", "size": "19x19", "opponent": "me"}
@@ -131,20 +112,6 @@ func TestBoardFillsTheScreenInChromium(t *testing.T) {
 			t.Errorf("%d×%d: %.1f pixels a point, want %v; the board and the width of the page: %v", screen.width, screen.height, box[0], screen.point, box[1:])
 		}
 	}
-}
-
-// shoot saves a picture of a tab in the folder that SHOTS names, if it names one.
-func shoot(p *tab, name string) {
-	p.t.Helper()
-	dir := os.Getenv("SHOTS")
-	if dir == "" {
-		return
-	}
-	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	os.WriteFile(dir+"/"+name+".png", png, 0o600)
 }
 
 var axeFolder = sync.OnceValues(func() (string, error) {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -15,10 +14,7 @@ import (
 // and the buttons. What is refused is taken back from the board, with the reason.
 func TestPlayOnThePageInChromium(t *testing.T) {
 	tier.Change(t)
-	st := openStore(t, newFile(t))
-	r := newRoom(st)
-	b := withPages(st)
-	url, _ := listen(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+	st, _, _, url := openPages(t)
 	p := openTab(t, chromium(t), url)
 	p.sit("white")
 	p.say("hello")
@@ -183,10 +179,7 @@ func TestPlayOnThePageInChromium(t *testing.T) {
 // before them without scrolling, and points large enough to press.
 func TestPlayingFitsScreensInChromium(t *testing.T) {
 	tier.Change(t)
-	st := openStore(t, newFile(t))
-	r := newRoom(st)
-	b := withPages(st)
-	url, _ := listen(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+	st, _, _, url := openPages(t)
 	p := openTab(t, chromium(t), url)
 	p.sit("black")
 	p.say("/new two-button 19x19 clock:3d")

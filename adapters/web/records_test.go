@@ -311,14 +311,8 @@ func TestRecordInChromium(t *testing.T) {
 	dead("none")
 	press()
 	dead("A5")
-	if dir := os.Getenv("SHOTS"); dir != "" {
-		for name, size := range map[string][2]int64{"record": {1366, 900}, "record-phone": {360, 1600}} {
-			p.do(chromedp.EmulateViewport(size[0], size[1]))
-			png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-			if err != nil {
-				t.Fatal(err)
-			}
-			os.WriteFile(dir+"/"+name+".png", png, 0o600)
-		}
+	for name, size := range map[string][2]int64{"record": {1366, 900}, "record-phone": {360, 1600}} {
+		p.do(chromedp.EmulateViewport(size[0], size[1]))
+		p.shoot(name)
 	}
 }
