@@ -583,7 +583,7 @@ func (b *Bot) reply(ctx context.Context, s localizer, r match.Reply) (outbox.Pos
 }
 
 // forModerators are the refusals that a moderator would not get.
-var forModerators = []string{"moderators.only", "opens.moderators", "opens.nobody", "cancel.not.yours", "delete.whose"}
+var forModerators = []string{"moderators.only", "event.moderators", "event.organisers", "opens.moderators", "opens.nobody", "cancel.not.yours", "delete.whose"}
 
 // tell returns a private answer that names nobody.
 func (s localizer) tell(texts ...Text) outbox.Post {

@@ -646,6 +646,11 @@ func help(q *question) outbox.Post {
 				name += ":yes"
 			}
 			out = append(out, say("help.option", name, o.Summary))
+			if o.Name == "what" && len(o.Choices) > 0 { // which are as many commands
+				for _, choice := range o.Choices {
+					out = append(out, say("help.option", o.Name+":"+choice.Value, choice.Label))
+				}
+			}
 		}
 		return q.answer(out...)
 	}
