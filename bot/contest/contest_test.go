@@ -3,7 +3,6 @@ package contest
 import (
 	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,22 +20,22 @@ var (
 
 // A desk runs one event, as the bot does: with games that end as the test says.
 type desk struct {
-	t       testing.TB
-	c       *Contest
-	now     time.Time
-	draft   Draft
-	games   map[match.GameID]Game
-	due     []match.Due
-	posts   []match.OutboxPost
-	log     []Event
-	asked   int
-	room    match.RoomSettings
-	outage  match.Stretch
-	decided map[string]bool // timed actions that ran
+	t      testing.TB
+	c      *Contest
+	now    time.Time
+	draft  Draft
+	games  map[match.GameID]Game
+	due    []match.Due
+	posts  []match.OutboxPost
+	log    []Event
+	asked  int
+	room   match.RoomSettings
+	away   bool // nobody can be reached
+	outage match.Stretch
 }
 
 func newDesk(t testing.TB) *desk {
-	return &desk{t: t, now: spring, games: map[match.GameID]Game{}, room: match.RoomSettings{Events: "anyone"}, decided: map[string]bool{}}
+	return &desk{t: t, now: spring, games: map[match.GameID]Game{}, room: match.RoomSettings{Events: "anyone"}}
 }
 
 func (d *desk) input(by match.PersonID, line string) *Input {
@@ -50,7 +49,7 @@ func (d *desk) input(by match.PersonID, line string) *Input {
 	d.asked++
 	in := &Input{Request: match.Request{ID: fmt.Sprint("r", d.asked), Command: "event", Args: args, Where: garden},
 		By: by, NewID: Prefix + "spring", NewPage: "page", Games: d.games, Draft: d.draft, Room: d.room, Zone: time.UTC, Now: d.now,
-		Users: map[string]match.PersonID{}, Outage: d.outage,
+		Users: map[string]match.PersonID{}, Away: d.away, Outage: d.outage,
 		Fixture: func(round, table int) (match.GameID, string) {
 			return match.GameID(fmt.Sprintf("g%d-%d", round, table)), "p"
 		}}
@@ -108,7 +107,12 @@ func (d *desk) take(s Step) string {
 			}
 		}
 	}
-	d.posts = append(d.posts, s.Posts...)
+	for _, p := range s.Posts {
+		if slices.ContainsFunc(d.posts, func(o match.OutboxPost) bool { return o.ID == p.ID }) { // which the store refuses
+			d.t.Errorf("post %s comes twice", p.ID)
+		}
+		d.posts = append(d.posts, p)
+	}
 	var words []string
 	for _, m := range s.Answer.Texts {
 		words = append(words, text.English.Say(m))
@@ -292,6 +296,7 @@ func TestTimeIsUp(t *testing.T) {
 	if !asked {
 		t.Error("the organiser was not asked")
 	}
+	d.wait(2 * day) // the organiser is reminded
 	d.do("org", "result table:2 as:draw confirm:yes")
 	if d.c.State != Over {
 		t.Error(d.c.State)
@@ -378,83 +383,6 @@ func TestSignUpOutage(t *testing.T) {
 	d.wait(time.Minute)
 	if want := d.outage.To.Add(time.Hour); d.c.State != SignUp || !d.c.Until.Equal(want) {
 		t.Error(d.c.State, d.c.Until, want)
-	}
-}
-
-// Whatever people do, the log folds, nobody plays twice at a table, and every event ends.
-func TestEventLaws(t *testing.T) {
-	for seed := range uint64(200) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		d := league(t, r.IntN(20), []string{"until:2d days:6", "until:2d days:6 seats:9", "until:2d days:6 ranks:yes", "until:2d days:6 rules:two-button,aga group:4", "until:2d days:4 system:swiss rounds:3",
-			"until:2d days:4 system:mcmahon rounds:3", "until:2d days:4 system:roundrobin", "until:2d days:4 system:swiss rounds:4 rules:aga,button", "until:2d days:4 system:knockout rules:aga komi:6.5"}[r.IntN(9)])
-		person := func() string { return fmt.Sprint("p", 1+r.IntN(25)) }
-		for range 60 {
-			if !d.c.Running() {
-				break
-			}
-			switch r.IntN(17) {
-			case 0:
-				d.do(match.PersonID(person()), "join rank:5k")
-			case 1:
-				d.do(match.PersonID(person()), "leave confirm:yes")
-			case 2:
-				d.do("org", "withdraw confirm:yes player:"+person())
-			case 3:
-				d.do("org", "replace player:"+person()+" other:"+person())
-			case 4:
-				d.do("org", fmt.Sprintf("result confirm:yes table:%d as:%s", 1+r.IntN(12), []string{"black", "white", "draw", "void", "both-lose"}[r.IntN(5)]))
-			case 5:
-				d.do("org", "extend until:1d")
-			case 6:
-				d.do("org", "organiser player:"+person())
-			case 7:
-				if r.IntN(20) == 0 {
-					d.do("org", "cancel confirm:yes")
-				}
-			case 8:
-				d.do(match.PersonID(person()), []string{"play", "sitout"}[r.IntN(2)])
-			case 9:
-				d.do("org", []string{"meet", "forbid", "swap"}[r.IntN(3)]+" player:"+person()+" other:"+person())
-			case 10:
-				d.do("org", "start confirm:yes")
-			default:
-				for _, n := range d.c.Unfinished() {
-					if r.IntN(3) == 0 {
-						d.end(d.c.Round().Tables[n-1].Game, []string{"B+R", "W+2.5", "0", "Void", "W+T"}[r.IntN(5)])
-					}
-				}
-				d.wait(time.Duration(r.IntN(48)) * time.Hour)
-			}
-		}
-		for range 100 {
-			for _, n := range d.c.Unfinished() {
-				d.end(d.c.Round().Tables[n-1].Game, "B+1.5")
-			}
-			d.wait(24 * time.Hour)
-			if d.c.System == Knockout { // games that were drawn
-				for _, n := range d.c.Unfinished() {
-					d.do("org", fmt.Sprintf("result confirm:yes table:%d as:white", n))
-				}
-			}
-		}
-		if d.c.Running() {
-			t.Fatalf("seed %d: still %s, due %v", seed, d.c.State, d.due)
-		}
-		for n, tb := range d.c.Tables() {
-			if tb.Black == tb.White || tb.Open() || tb.Result.Black+tb.Result.White > 2 {
-				t.Errorf("seed %d: table %d: %+v %+v", seed, n+1, tb, tb.Result)
-			}
-			if g, exists := d.games[tb.Game]; exists && g.State == match.Going {
-				t.Errorf("seed %d: the game of table %d goes on", seed, n+1)
-			}
-		}
-		ids := map[match.GameID]bool{}
-		for _, tb := range d.c.Tables() {
-			if ids[tb.Game] {
-				t.Errorf("seed %d: %s is played at two tables", seed, tb.Game)
-			}
-			ids[tb.Game] = true
-		}
 	}
 }
 
@@ -649,5 +577,33 @@ func TestKnockout(t *testing.T) {
 	d.wait(time.Minute)
 	if first := d.c.First(d.c.InGroups()[0]); d.c.State != Over || !slices.Equal(first, []int{r.Tables[0].White}) {
 		t.Error(d.c.State, first)
+	}
+}
+
+// Between two rounds a seat changes hands without games, and there is more time to answer.
+func TestBetweenRounds(t *testing.T) {
+	d := league(t, 4, "until:1d days:8 system:swiss rounds:2")
+	d.wait(day)
+	gone := d.c.Players[0].Person
+	d.do("org", "withdraw confirm:yes player:"+string(gone))
+	for _, n := range d.c.Unfinished() {
+		d.end(d.c.Round().Tables[n-1].Game, "B+2.5")
+	}
+	d.wait(time.Minute)
+	until := d.c.Asking.Until
+	if said := d.do("org", "extend until:2d"); said != "Done." || !d.c.Asking.Until.Equal(until.Add(2*day)) {
+		t.Errorf("%q: the next round is paired %v, was %v", said, d.c.Asking.Until, until)
+	}
+	d.do("org", "replace player:"+string(gone)+" other:late")
+	if open := d.c.Unfinished(); len(open) > 0 || d.c.Player("late") != 1 {
+		t.Errorf("after the round tables %v are open; the new player is number %d", open, d.c.Player("late"))
+	}
+	d.wait(2 * day)
+	if len(d.c.Rounds) != 1 {
+		t.Error("the next round is paired too early")
+	}
+	d.wait(day)
+	if len(d.c.Rounds) != 2 || len(d.c.Round().Tables) != 2 {
+		t.Errorf("%d rounds, the last has %d tables", len(d.c.Rounds), len(d.c.Round().Tables))
 	}
 }

@@ -178,7 +178,11 @@ func (c *Contest) timed(now time.Time) []match.Due {
 	case c.Asking != nil:
 		return due("pair", c.Asking.Until)
 	case len(c.Unfinished()) > 0:
-		return due("ends", c.Round().Ends.Add(endGrace))
+		at := c.Round().Ends.Add(endGrace)
+		if late := now.Sub(at); late >= 0 { // the organiser has been asked, and is reminded each day
+			at = at.Add(late.Truncate(day) + day)
+		}
+		return due("ends", at)
 	}
 	return nil
 }
@@ -490,7 +494,8 @@ func (c *Contest) bars(players []int) (bar, floor int) {
 	return c.Players[players[top-1]-1].Rank, c.Players[players[len(players)-1]-1].Rank
 }
 
-// extend moves the end of the sign-up, or that of the round, with the clocks of its games.
+// extend moves the end of the sign-up, or that of the round with the clocks of its games, or
+// between two rounds when the next one is paired.
 func extend(in *Input) Step {
 	c := in.Contest
 	typed := cmp.Or(in.arg("until"), in.arg("days"))
@@ -498,10 +503,13 @@ func extend(in *Input) Step {
 		typed = fmt.Sprint(n, "d")
 	}
 	was := c.Until
-	if c.State == Playing {
-		if len(c.Unopened()) > 0 {
-			return in.refuse(say("event.opening", c.Name))
-		}
+	switch {
+	case c.State == SignUp:
+	case len(c.Unopened()) > 0:
+		return in.refuse(say("event.opening", c.Name))
+	case c.Asking != nil:
+		was = c.Asking.Until
+	default:
 		was = c.Round().Ends
 	}
 	if typed == "" {
@@ -526,6 +534,9 @@ func extend(in *Input) Step {
 		return in.tell(in.step([]text.Message{say("event.done")}, Body{Kind: changed, Terms: &terms}), say("event.extended.signup", c.Name, until))
 	}
 	s := in.step([]text.Message{say("event.done")}, Body{Kind: extended, Ends: at.UnixMilli()})
+	if c.Asking != nil {
+		return in.tell(s, say("event.extended.asking", c.Name, until))
+	}
 	for _, n := range c.Unfinished() {
 		s.Owes = append(s.Owes, credit(c.ID, c.Round().Tables[n-1].Game, in.Now, in.Now.Add(at.Sub(was)), in.Now))
 	}
@@ -603,7 +614,7 @@ func replace(in *Input) Step {
 	if at > 0 { // they leave the waiting list for the seat
 		bodies = append(bodies, Body{Kind: left, Player: at})
 	}
-	if c.State == Playing {
+	if c.State == Playing && c.Asking == nil { // between two rounds no game is left
 		if len(c.Unopened()) > 0 {
 			return in.refuse(say("event.opening", c.Name))
 		}
@@ -627,7 +638,11 @@ func replace(in *Input) Step {
 	}
 	s := in.step([]text.Message{say("event.done")}, append(bodies, b)...)
 	in.closes(&s, b.Scores)
-	return in.tell(s, say("event.replaced", len(b.Tables), named(next), named(c.Players[n-1].Person), c.Name), next)
+	notice := say("event.replaced", len(b.Tables), named(next), named(c.Players[n-1].Person), c.Name)
+	if len(b.Tables) == 0 {
+		notice = say("event.replaced.seat", named(next), named(c.Players[n-1].Person), c.Name)
+	}
+	return in.tell(s, notice, next)
 }
 
 // results are the values of the option "as", with the half points of Black and White.

@@ -58,13 +58,13 @@ func (in *Input) signedUp() Step {
 }
 
 // pairNext pairs the next round, once the time to answer is over. If too few play, people
-// have some more days, and then the event is over.
+// have some more days, and then the event is over; at once if nobody is left to wait for.
 func (in *Input) pairNext(s Step) Step {
 	c := in.Contest
-	if len(c.Playing(in.Unasked)) >= 2 {
+	switch {
+	case len(c.Playing(in.Unasked)) >= 2:
 		return in.pair()
-	}
-	if in.Now.Sub(c.Asking.Until) >= patience {
+	case len(c.still()) < 2 || in.Now.Sub(c.Asking.Until) >= patience:
 		return in.finish(in.step(nil, Body{Kind: ended}))
 	}
 	s.Timed = []match.Due{{Game: c.ID, Kind: "pair", At: in.Now.Add(answerIn), Seq: c.Seq}}
@@ -132,9 +132,10 @@ func (in *Input) ended(s Step, game match.GameID) Step {
 	return in.finish(in.step(nil, in.and(Body{Kind: scored, Scores: []Score{score}})...))
 }
 
-// timeIsUp ends what is left of a round. A count that is not accepted stands as it is marked;
-// a game that players try out is left to the organiser. Where clocks run for longer, because
-// the bot or its platform was away, the round does, too.
+// timeIsUp ends what is left of a round, and comes again each day until nothing is. A count that
+// is not accepted stands as it is marked; a game that players try out is left to the
+// organiser. Where clocks run for longer, because the bot or its platform was away, the round
+// does, too.
 func (in *Input) timeIsUp(s Step) Step {
 	c := in.Contest
 	later := c.Round().Ends
@@ -158,13 +159,14 @@ func (in *Input) timeIsUp(s Step) Step {
 		s.Owes = owes
 		return s
 	}
-	s.Timed = []match.Due{{Game: c.ID, Kind: "ends", At: in.Now.Add(day), Seq: c.Seq}}
-	for _, n := range disputed {
-		id := "disputed-" + strconv.Itoa(n)
-		p := c.notice(id, nil, c.Organisers...)
-		p.Texts = append(p.Texts, say("event.disputed", c.Name, strconv.Itoa(n), c.callOrganisers(), strconv.Itoa(c.Number)))
-		s.Posts = append(s.Posts, p)
+	if len(disputed) == 0 {
+		return s
 	}
+	p := c.notice("disputed-"+strconv.FormatInt(in.Now.UnixMilli(), 10), nil, c.Organisers...) // each day, though no line is added
+	for _, n := range disputed {
+		p.Texts = append(p.Texts, say("event.disputed", c.Name, itoa(n), c.callOrganisers(), itoa(c.Number)))
+	}
+	s.Posts = append(s.Posts, p)
 	return s
 }
 

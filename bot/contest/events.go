@@ -81,7 +81,7 @@ const (
 	begun     Kind = "begin"     // all games of the round exist; it ends at ends
 	scored    Kind = "result"    // games of tables have ended
 	corrected Kind = "correct"   // the organiser gives tables another result
-	extended  Kind = "extend"    // the round ends at ends
+	extended  Kind = "extend"    // the round ends at ends, or between two rounds the next is paired then
 	ended     Kind = "end"       // all results are there
 	cancelled Kind = "cancel"    // the organiser calls it off
 )
@@ -238,17 +238,22 @@ func (c *Contest) changes(e Event) error {
 		}
 		r.Ends = time.UnixMilli(b.Ends).UTC()
 	case extended:
-		r := c.Round()
-		if r == nil {
+		ends := time.UnixMilli(b.Ends).UTC()
+		switch r := c.Round(); {
+		case r == nil:
 			return errOrder
+		case c.Asking != nil:
+			a := *c.Asking
+			a.Until, c.Asking = ends, &a
+		default:
+			r.Ends = ends
 		}
-		r.Ends = time.UnixMilli(b.Ends).UTC()
 	case scored, corrected:
 		return c.score(e)
 	case ended:
-		c.State = Over
+		c.State, c.Asking = Over, nil
 	case cancelled:
-		c.State = Cancelled
+		c.State, c.Asking = Cancelled, nil
 		return c.score(e)
 	default:
 		return fmt.Errorf("of an unknown kind")
