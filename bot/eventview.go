@@ -140,8 +140,8 @@ func (b *Bot) viewEvent(ctx context.Context, v Viewing) (View, error) {
 		out.File = w.gameSheet()
 	case "":
 		out.Event = w.view()
-		out.Title = cut(c.Name, maxTitle)
-		out.Text = cut(strings.Join(append([]string{text.Capital(out.Event.Says)}, out.Event.Terms...), " · "), maxViewText)
+		out.Title = Within(c.Name, maxTitle)
+		out.Text = Within(strings.Join(append([]string{text.Capital(out.Event.Says)}, out.Event.Terms...), " · "), maxViewText)
 	default:
 		err = ErrNotFound
 	}

@@ -370,26 +370,29 @@ func (v *View) preview(l *text.Language) {
 	if v.Trial {
 		title = l.PictureWords().Trial + " · " + title
 	}
-	v.Title = cut(title, maxTitle)
+	v.Title = Within(title, maxTitle)
 	said := []string{v.Line, cmp.Or(v.Card.Next, v.Card.Caption)}
 	if v.Card.Headline != "" {
 		said = append(said, v.Card.Headline)
 	}
 	said = append(said, v.Card.Aim...)
 	said = slices.DeleteFunc(said, func(s string) bool { return s == "" })
-	v.Text = cut(strings.Join(said, " · "), maxViewText)
+	v.Text = Within(strings.Join(said, " · "), maxViewText)
 }
 
-// cut shortens a string to a number of bytes.
-func cut(s string, most int) string {
+// Within shortens a text to a number of bytes, between two words if possible.
+func Within(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	s = s[:most-len("…")]
-	for !utf8.ValidString(s) {
-		s = s[:len(s)-1]
+	end := most - len("…")
+	for !utf8.RuneStart(s[end]) {
+		end--
 	}
-	return strings.TrimRight(s, " ·,") + "…"
+	if space := strings.LastIndexByte(s[:end], ' '); space > end/2 {
+		end = space
+	}
+	return strings.TrimRight(s[:end], " ·,.;:") + "…"
 }
 
 // countedAs counts a position, of which there is a scene, by a ruleset.

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/text/language"
 
@@ -67,21 +66,6 @@ type preview struct {
 type image struct {
 	URL, Alt      string
 	Width, Height int
-}
-
-// within cuts a text to a number of bytes, between two words if possible.
-func within(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	cut := most - len("…")
-	for !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	if space := strings.LastIndexByte(s[:cut], ' '); space > cut/2 {
-		cut = space
-	}
-	return strings.TrimRight(s[:cut], " ,.;:") + "…"
 }
 
 // readerLanguage returns the language of somebody who reads a page: that of their browser,
@@ -545,7 +529,7 @@ func (s *server) preview(r *http.Request, v bot.View, query string) *preview {
 	if counted(v) {
 		text = strings.Join(append([]string{v.As.Title + ":"}, v.As.Differs...), " ")
 	}
-	return &preview{within(v.Title, previewTitle), within(text, previewText), s.address(r, r.URL.Path+query),
+	return &preview{bot.Within(v.Title, previewTitle), bot.Within(text, previewText), s.address(r, r.URL.Path+query),
 		s.cardOf(r, v.Path+"/card.png"+query, card(v))}
 }
 
@@ -719,7 +703,7 @@ func (s *server) rulesPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := recited(p)
-	v.Preview = &preview{within(v.Title, previewTitle), within(strings.Join(v.About, " "), previewText), s.address(r, r.URL.EscapedPath()), nil}
+	v.Preview = &preview{bot.Within(v.Title, previewTitle), bot.Within(strings.Join(v.About, " "), previewText), s.address(r, r.URL.EscapedPath()), nil}
 	if example, err := s.service.View(r.Context(), bot.Viewing{Rules: r.PathValue("ruleset"), Lang: lang}); err == nil {
 		v.Preview.Image = s.cardOf(r, r.URL.EscapedPath()+"/card.png", example.Scene)
 	}
