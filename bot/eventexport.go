@@ -116,6 +116,9 @@ func exported(c *contest.Contest, log []contest.Event) *audit.Event {
 // exportedOptions returns the terms of an event that decide about pairing and table.
 func exportedOptions(c *contest.Contest) audit.Options {
 	o := audit.Options{Rulesets: c.Rules, Group: c.Group}
+	for _, name := range c.Ties {
+		o.TieBreaks = append(o.TieBreaks, audit.TieBreak(name))
+	}
 	if c.System == contest.Groups && !c.Ranks {
 		o.Lot = &c.Lot
 	}

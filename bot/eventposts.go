@@ -150,6 +150,9 @@ func standingTexts(c *contest.Contest) (texts []Text) {
 			if len(c.Rounds) > 1 {
 				line = say("event.standing.sos", line, halves(row.SOS.Total))
 			}
+			if slices.Contains(c.Ties, "sodos") {
+				line = say("event.standing.sodos", line, quarters(row.SODOS.Total))
+			}
 			if row.Open > 0 {
 				line = say("event.standing.open", row.Open, line)
 			}

@@ -119,6 +119,15 @@ const maxLate = 30
 // halves says a number of half points.
 func halves(n int) Text { return text.Points(rules.Points(n)) }
 
+// quarters writes a number of quarter points: "4¼".
+func quarters(n int) string {
+	whole, part := strconv.Itoa(n/4), []string{"", "¼", "½", "¾"}[n%4]
+	if n < 4 && part != "" {
+		whole = ""
+	}
+	return whole + part
+}
+
 // eventsToChoose makes choices of events, those that go on first.
 func eventsToChoose(heads []contest.Head) (choices []Choice) {
 	slices.SortStableFunc(heads, func(x, y contest.Head) int {

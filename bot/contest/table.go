@@ -25,6 +25,9 @@ func (c *Contest) Standings(book int) standings.Event {
 	if book >= 0 {
 		e.Options.Bye = 2
 	}
+	for _, name := range c.Ties {
+		e.Options.TieBreaks = append(e.Options.TieBreaks, TieBreaks[name])
+	}
 	for _, p := range c.Players {
 		player := standings.Player{Withdrawn: !p.In()}
 		if c.System == McMahon && len(c.Rounds) > 0 {

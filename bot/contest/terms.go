@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/internal/standings"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -58,13 +60,14 @@ type Terms struct {
 	Rounds int           `json:"rounds,omitempty"`
 	Lasts  time.Duration `json:"lasts"` // the league, or a round of it; in nanoseconds
 	Lot    int64         `json:"lot,omitempty"`
+	Ties   []string      `json:"ties,omitempty"` // what orders players with equal scores, see TieBreaks; nil: sos, direct
 }
 
 // A Draft is what an organiser has chosen so far. It is kept a day.
 type Draft map[string]string
 
 // Chosen lists the options that make the terms of an event, in the order of the questions.
-var Chosen = []string{"title", "rules", "size", "komi", "system", "group", "rounds", "seats", "until", "ranks", "days"}
+var Chosen = []string{"title", "rules", "size", "komi", "system", "group", "rounds", "seats", "until", "ranks", "days", "ties"}
 
 // Encode returns the written form of a draft.
 func (d Draft) Encode() string {
@@ -87,7 +90,7 @@ func ParseDraft(text string) (d Draft, err error) {
 func (d Draft) Terms(own match.Rulesets, room match.RoomSettings, zone *time.Location, now time.Time) (t Terms, err error) {
 	for _, read := range []func(*Terms) error{
 		func(t *Terms) error { return d.rules(t, own, room) }, d.board, d.system,
-		func(t *Terms) error { return d.until(t, zone, now) }, d.lasts,
+		func(t *Terms) error { return d.until(t, zone, now) }, d.lasts, d.ties,
 	} {
 		if err := read(&t); err != nil {
 			return t, err
@@ -266,6 +269,24 @@ func (d Draft) lasts(t *Terms) error {
 		var ok bool
 		if t.Lasts, ok = clock.ParseLength(typed); !ok || t.Lasts < minLasts || t.Lasts > maxLasts {
 			return text.Error("event.bad.days", text.Shorten(d["days"]))
+		}
+	}
+	return nil
+}
+
+// TieBreaks are what may order players with equal scores: the sum of the opponents' scores,
+// the games among those who are tied, and the sum of the scores of the opponents whom a player
+// defeated.
+var TieBreaks = map[string]standings.TieBreak{"sos": standings.SOS, "direct": standings.Direct, "sodos": standings.SODOS}
+
+func (d Draft) ties(t *Terms) error {
+	for name := range strings.SplitSeq(d["ties"], ",") {
+		name = strings.ToLower(strings.TrimSpace(name))
+		if _, known := TieBreaks[name]; name != "" && (!known || slices.Contains(t.Ties, name)) {
+			return text.Error("event.bad.ties", text.Shorten(name))
+		}
+		if name != "" {
+			t.Ties = append(t.Ties, name)
 		}
 	}
 	return nil

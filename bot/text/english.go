@@ -838,6 +838,8 @@ var english = map[string]string{
 	"event.weight.seed":        "{0} because the upper half of a score meets the lower",
 	"event.weight.colors":      "{0} for the colours that they have had",
 	"event.weight.same":        "nothing; both weigh the same",
+	"event.standing.sodos":     "{0}, SODOS {1}",
+	"event.bad.ties":           "“{0}” breaks no ties, or is named twice. Choose among sos, direct and sodos, in their order: ties:sos,direct",
 	"event.bars.delete":        "Game {0} belongs to an event, so it cannot be cancelled or deleted. An organiser can give it a result: {/event what:result}",
 	"event.bars.clock":         "Game {0} belongs to an event, whose clocks never stop.",
 	"event.versus":             "{0} against {1}",
