@@ -33,6 +33,16 @@ type Membership interface {
 	Member(ctx context.Context, who outbox.User, where match.Room) (bool, error)
 }
 
+// A Host is an Adapter that needs something for the games of an event. Events of other adapters
+// can be published in every room.
+type Host interface {
+	// Hosts reports whether the games of an event can be opened in a room. Its error is
+	// outbox.Forbidden with the permissions that the bot lacks for it, as the platform calls
+	// them, or outbox.ErrGone if the room can have none; any other means that this is not
+	// known now. It may be called concurrently.
+	Hosts(ctx context.Context, where match.Room) error
+}
+
 // A Service handles the requests of adapters. All methods may be called concurrently.
 type Service interface {
 	// Ask handles a request, once: called again with the same id, it changes

@@ -47,6 +47,7 @@ type Bot struct {
 	address string                 // of the local room, before the path of a page; empty: not known
 
 	members map[string]Membership // by platform; set before the adapters run
+	hosts   map[string]Host       // likewise
 
 	drawing sync.Mutex             // makes the secret
 	drawn   atomic.Pointer[[]byte] // the secret; nil: not read yet
@@ -175,12 +176,15 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 	return group.Wait()
 }
 
-// meet notes which adapters know who is in their rooms.
+// meet notes which adapters know who is in their rooms, and where an event can be held.
 func (b *Bot) meet(adapters []Adapter) {
-	b.members = map[string]Membership{}
+	b.members, b.hosts = map[string]Membership{}, map[string]Host{}
 	for _, a := range adapters {
 		if m, ok := a.(Membership); ok {
 			b.members[a.Name()] = m
+		}
+		if h, ok := a.(Host); ok {
+			b.hosts[a.Name()] = h
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
@@ -54,6 +55,11 @@ func (b *Bot) changeEvent(ctx context.Context, r Request, s localizer) (Answer, 
 		}
 		step = contest.Decide(in)
 	}
+	if step.Opens {
+		if no := b.cannotHost(ctx, r); no != nil {
+			step = contest.Step{Step: match.Step{Answer: *no}}
+		}
+	}
 	step.Request, step.At, step.By, step.Where = r.ID, when(r, now).Truncate(time.Millisecond), s.by, r.Where.WithoutThread()
 	step.People = append(step.People, s.by)
 	if !step.Answer.Private {
@@ -65,6 +71,26 @@ func (b *Bot) changeEvent(ctx context.Context, r Request, s localizer) (Answer, 
 	}
 	b.carryOut(ctx, step)
 	return b.outcome(ctx, r, s, step.Answer, nil)
+}
+
+// cannotHost says why an event cannot be published in the room of a request; nil: it can, or
+// the platform cannot say that now.
+func (b *Bot) cannotHost(ctx context.Context, r Request) *match.Reply {
+	h := b.hosts[r.Where.Platform]
+	if h == nil {
+		return nil
+	}
+	var lacks outbox.Forbidden
+	refuse := func(t Text) *match.Reply { return &match.Reply{Texts: []Text{t}, Private: true, Refused: true} }
+	switch err := h.Hosts(ctx, r.Where); {
+	case errors.As(err, &lacks):
+		return refuse(say("event.host.lacks", lacks.Permission))
+	case errors.Is(err, outbox.ErrGone):
+		return refuse(say("event.host.room"))
+	case err != nil:
+		b.log.Warn("permissions for the games of an event not known, published anyway", "channel", r.Where.Channel, "error", err)
+	}
+	return nil
 }
 
 // commitEvent stores a step and hands its posts to the outbox.

@@ -69,6 +69,9 @@ func (b *Bot) worded(ctx context.Context, o outbox.Pending) (outbox.Post, error)
 		}
 	}
 	p.Text = word(l, texts, who, p.Number)
+	if m.Fixture.Event != "" && !o.Private && pos != nil && pos.Game != nil {
+		p.Apart = &outbox.Apart{Black: who[m.Black], White: who[m.White], Ruleset: pos.Game.Rules().Title}
+	}
 	if pos.Begins() && !o.Private {
 		p.Begins, p.Joined = word(l, []Text{m.Started()}, who, p.Number), pos.Opened()
 	}

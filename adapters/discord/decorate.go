@@ -54,6 +54,7 @@ var changes = map[string]func(*Adapter, context.Context, outbox.Post) error{
 	outbox.Attach: (*Adapter).attach,
 	outbox.Ending: (*Adapter).ending,
 	outbox.Close:  (*Adapter).close,
+	started:       (*Adapter).removeStarted,
 }
 
 // remove deletes a message, or the reply to the one that Data names, as earlier releases
@@ -116,8 +117,11 @@ func (a *Adapter) clear(ctx context.Context, p outbox.Post) error {
 
 // owes returns the decorations that follow the message that shows the post.
 func (d *delivery) owes(sent outbox.Receipt) []outbox.Owes {
-	if d.answers() {
+	switch {
+	case d.answers():
 		return d.removes(sent)
+	case d.apart:
+		return d.announces(sent)
 	}
 	return slices.Concat(d.clears(sent), d.attaches(sent), d.closes(sent), d.updates(sent), d.movesFrom(sent))
 }
@@ -211,7 +215,7 @@ func (d *delivery) updates(sent outbox.Receipt) []outbox.Owes {
 	thread, _ := readReceipt(string(sent))
 	before, refused := d.a.barred.Get(p.Under)
 	refused = refused && time.Since(before.at) < barredFor
-	if p.Kind != match.Show && !p.Instead && !void(p) || channel == "" || thread == channel || p.State == match.Sandbox || refused {
+	if p.Kind != match.Show && !p.Instead && !void(p) || p.Apart != nil || channel == "" || thread == channel || p.State == match.Sandbox || refused {
 		return nil
 	}
 	o := outbox.Owes{Kind: outbox.Header, Key: p.Under, Target: outbox.Receipt(p.Under), Data: string(sent)}

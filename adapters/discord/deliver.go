@@ -81,6 +81,7 @@ type delivery struct {
 	route route
 	live  bool // the route can be used
 
+	apart  bool // it became the thread of its game
 	waits  bool // the person sees "thinking…", or that the post follows
 	locked bool // the thread is: nothing was sent
 }
@@ -132,10 +133,20 @@ func (d *delivery) replaces() string {
 // show finds out where the post goes and brings it there.
 func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 	a, p := d.a, d.p
+	if d.begins() {
+		if sent, done, err := d.startApart(ctx); done {
+			d.apart = err == nil
+			return sent, err
+		}
+	}
 	if d.at, err = a.place(ctx, p, d.route); err != nil {
 		return "", a.refusedBy(ctx, err, p.Where.Channel, false)
 	}
 	d.c = content{text: a.writtenIn(p.Text, d.at.under), lang: p.Lang, file: p.File, controls: p.Controls, menu: p.Menu, link: p.Link, notify: p.Notify, hints: []string{d.at.hint}}
+	if p.Apart != nil && p.Kind == match.Show && p.Previous == "" && d.inThread() { // whom it mentions is in the thread
+		d.c.text = joined([]string{a.writtenIn(p.Begins, true), d.c.text})
+		d.c.notify = []outbox.User{p.Apart.Black, p.Apart.White}
+	}
 	d.c.picture, d.c.name = p.Picture()
 	switch {
 	case d.replies(): // everybody can read it, and press its buttons

@@ -96,6 +96,8 @@ type Adapter struct {
 	warned       *cache[time.Time]  // until when a person gets no second warning of writing too much, or of an error
 	cleared      *cache[struct{}]   // messages that have no controls any more
 	sheets       *cache[time.Time]  // by message of an event: when it was edited last
+	apart        sync.Mutex         // guards turns as a whole
+	turns        *cache[time.Time]  // by game of an event: when it may begin a thread, see turnOf
 	keys         *cache[key]        // by message: the interaction by which it can be changed
 	parents      *cache[string]     // by thread: its channel
 	personLimit  *intake.Limit      // requests of each person
@@ -124,6 +126,7 @@ type Adapter struct {
 var (
 	_ bot.Adapter    = (*Adapter)(nil)
 	_ bot.Membership = (*Adapter)(nil)
+	_ bot.Host       = (*Adapter)(nil)
 )
 
 // New makes an adapter. It asks Discord nothing yet.
@@ -154,7 +157,7 @@ func New(cfg Config) (*Adapter, error) {
 	a := &Adapter{
 		cfg: cfg, self: id, log: log,
 		rooms: newCache[room](remembered), roles: newCache[string](remembered), threads: newCache[bool](remembered), dms: newCache[string](remembered),
-		dmsClosed: newCache[time.Time](remembered), hints: newCache[struct{}](remembered), warned: newCache[time.Time](remembered), cleared: newCache[struct{}](remembered), keys: newCache[key](remembered), sheets: newCache[time.Time](remembered), parents: newCache[string](remembered),
+		dmsClosed: newCache[time.Time](remembered), hints: newCache[struct{}](remembered), warned: newCache[time.Time](remembered), cleared: newCache[struct{}](remembered), keys: newCache[key](remembered), sheets: newCache[time.Time](remembered), turns: newCache[time.Time](remembered), parents: newCache[string](remembered),
 		personLimit:  intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
 		channelLimit: intake.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
 		reporting:    make(chan struct{}, 1), following: make(chan struct{}, followMost), seen: newCache[struct{}](seenMost), barred: newCache[refusal](remembered), slow: newCache[time.Time](remembered),

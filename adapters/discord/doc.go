@@ -47,7 +47,8 @@
 // the channel and becomes its status message. The boards are in the thread under that
 // message, which has the message's id and is started with the first board. A game that
 // is opened inside a thread stays there, and Room.Thread names the thread. Direct
-// messages have no threads. A day after the end the thread gets the result into its name
+// messages have no threads. A game of an event has no message in the channel: its thread is
+// under none, see apart.go. The message of an event is edited in its place. A day after the end the thread gets the result into its name
 // and is archived. A Receipt is "channel/message".
 //
 // # Files
@@ -58,6 +59,7 @@
 //	typed.go     from a message to a request; replies
 //	answer.go    from an interaction to its answer; deferrals
 //	deliver.go   posts; place.go has their places, refused.go refused places
+//	apart.go     threads of games of events
 //	decorate.go  changes of earlier messages, and of threads
 //	slow.go      texts that are sent before their pictures
 //	message.go   texts, pictures and their limits

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // organiser is a moderator of the club.
@@ -175,4 +176,155 @@ func TestFortyJoin(t *testing.T) {
 			})
 		})
 	}
+}
+
+// joins has people join the event of the room, as "Member 1" and so on, and returns them.
+func (c *club) joins(m *discordtest.Message, n int) (list []*discordtest.Person) {
+	c.Helper()
+	for k := range n {
+		who := c.guild.Member(fmt.Sprint("Member ", k+1))
+		list = append(list, who)
+		c.ok(who.Press(m.Now(), "Join"))
+	}
+	return list
+}
+
+// The games of a league of eight have a thread each, and no message in the channel. The threads
+// begin one after the other, mention both players, and are called like those of other games.
+// However long it takes, there are few messages in the channel.
+func TestLeagueOfEight(t *testing.T) {
+	lasts := tier.Pick(6*time.Hour, 6*time.Hour, 28*24*time.Hour)
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{Limits: discordtest.DefaultLimits()})
+		c.overHTTP()
+		c.start()
+		m := c.publishes(opt("title", "Spring"), opt("until", "1h"), opt("size", "5x5"), opt("days", fmt.Sprint(int(lasts.Hours()), "h")))
+		players := c.joins(m, 8)
+		c.passes(time.Hour)
+		began := time.Now()
+		c.passes(2 * time.Minute)
+		threads := c.room.Threads()
+		if len(threads) != 28 || c.d.Count("POST /channels/{channel_id}/threads") != 28 {
+			t.Fatalf("%d threads after %v\n%s\n%s", len(threads), time.Since(began), c.d.Transcript(), c.log.String())
+		}
+		for _, thread := range threads {
+			ms := thread.Messages()
+			if len(ms) != 1 || !withBoard(ms[0]) || len(ms[0].Pings) != 2 || !strings.Contains(ms[0].Content, " begins: ") || !strings.Contains(ms[0].Content, "to play") {
+				t.Fatalf("in %s: %d messages, %q %v", thread.Name(), len(ms), ms[0].Content, ms[0].Pings)
+			}
+			if !strings.HasPrefix(thread.Name(), "Game ") || !strings.HasSuffix(thread.Name(), " · Two Button Go") || !strings.Contains(thread.Name(), " – Member ") {
+				t.Errorf("a thread is called %q", thread.Name())
+			}
+		}
+		for _, m := range c.room.Messages() {
+			if m.Content == threads[0].Name() {
+				t.Error("Discord's message about a thread is left")
+			}
+		}
+		// One game is played, over a restart; somebody else deletes the thread of another.
+		first := threads[0]
+		black := players[slices.IndexFunc(players, func(p *discordtest.Person) bool { return strings.Contains(first.Last().Content, p.ID()+"> to play") })]
+		c.ok(black.Slash(first, "place", opt("at", "C3")))
+		c.again()
+		c.passes(time.Minute)
+		if last := first.Last(); !strings.Contains(last.Content, "Black C3") || len(labelsOf(first.Messages()[0])) > 0 {
+			t.Errorf("after a turn: %q", last.Content)
+		}
+		c.passes(lasts + 10*time.Minute)
+		for _, thread := range threads {
+			if last := thread.Last(); !strings.Contains(last.Content, " is over: ") {
+				t.Errorf("in %s the last is %q", thread.Name(), last.Content)
+			}
+		}
+		var said []string
+		for _, m := range c.room.Messages() {
+			first, _, _ := strings.Cut(m.Content, "\n")
+			said = append(said, first)
+		}
+		t.Logf("%d messages in the channel: %q", len(said), said)
+		if len(said) > 12 || !strings.HasPrefix(c.sheet().Content, "Spring: over") {
+			t.Errorf("there are more than 12, or the event is not over")
+		}
+		c.stop()
+		c.check()
+	})
+}
+
+// The thread of a game of an event begins once, whatever comes between, and the rules for the
+// threads of other games hold for it.
+func TestThreadOfAnEvent(t *testing.T) {
+	const start, send = "POST /channels/{channel_id}/threads", "POST /channels/{channel_id}/messages"
+	type trouble struct {
+		fault   discordtest.Fault // while the game begins
+		then    func(c *club, thread *discordtest.Channel)
+		inRoom  bool // the game goes on in the channel
+		threads int
+	}
+	eachInClub(t, map[string]trouble{
+		"nothing":       {threads: 1},
+		"no answer":     {fault: discordtest.Fault{Route: start, Drop: discordtest.AfterDone}, threads: 1},
+		"killed":        {fault: discordtest.Fault{Route: start, Drop: discordtest.AfterDone, Times: -1}, then: func(c *club, _ *discordtest.Channel) { c.again() }, threads: 1},
+		"not done":      {fault: discordtest.Fault{Route: start, Drop: discordtest.BeforeDone}, threads: 1},
+		"outage":        {fault: discordtest.Fault{Route: start, Status: 503, Times: 3}, threads: 1},
+		"board refused": {fault: discordtest.Fault{Route: send, Status: 503, Times: -1}, then: func(c *club, _ *discordtest.Channel) { c.again() }, threads: 1},
+		"limited":       {fault: discordtest.Fault{Route: start, Status: 429, RetryAfter: 20 * time.Second}, threads: 1},
+		"not permitted": {fault: discordtest.Fault{Route: start, Status: 403, Code: 50013, Times: -1}, inRoom: true},
+		"deleted":       {then: func(_ *club, thread *discordtest.Channel) { thread.Delete() }, inRoom: true},
+		"archived":      {then: func(_ *club, thread *discordtest.Channel) { thread.Archive() }, threads: 1},
+	}, func(t *testing.T, c *club, x trouble) {
+		m := c.publishes(opt("until", "1h"), opt("size", "5x5"))
+		c.joins(m, 2)
+		end := func() {}
+		if x.fault.Route != "" {
+			x.fault.Path = "/" // not the answers to interactions
+			end = c.d.Fault(x.fault)
+		}
+		c.passes(time.Hour + 2*time.Minute)
+		thread := c.room.WaitThread(0)
+		if x.then != nil {
+			x.then(c, thread)
+		}
+		end()
+		c.passes(2 * time.Minute)
+		ctx, where := c.room, "in the channel"
+		if !x.inRoom {
+			ctx, where = thread, "in the thread"
+		}
+		if n := len(c.room.Threads()); n != x.threads {
+			t.Fatalf("%d threads, not %d\n%s", n, x.threads, c.d.Transcript())
+		}
+		if boards := count(ctx.Messages(), withBoard); boards != 1 && x.then == nil {
+			t.Errorf("%d boards %s\n%s", boards, where, c.d.Transcript())
+		}
+		for k := range 2 { // one of them is to play
+			c.ok(c.guild.Member(fmt.Sprint("Member ", k+1)).Slash(ctx, "place", opt("at", "C3")))
+		}
+		c.passes(time.Minute)
+		if last := ctx.Last(); !strings.Contains(last.Content, "Black C3") {
+			t.Errorf("the turn is not shown %s: %q\n%s", where, last.Content, c.d.Transcript())
+		}
+		started := func(m *discordtest.Message) bool { return strings.HasPrefix(m.Content, "Game 1: Member") }
+		if n := count(c.room.Messages(), started); n > 0 {
+			t.Errorf("%d messages say that a thread was started", n)
+		}
+	})
+}
+
+// Where the games could not have threads, an event is not published, and the organiser hears
+// why. Once the bot may begin threads it is.
+func TestEventNeedsThreads(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		mod := c.organiser()
+		c.room.OverwriteBot(0, discordtest.CreatePublicThreads)
+		c.ok(mod.Slash(c.room, "go event", opt("what", "new")))
+		if m := c.ok(mod.Slash(c.room, "go event", opt("what", "publish"))); m.To != "Mod" || !strings.Contains(m.Content, "Grant me Create Public Threads in this channel") {
+			t.Errorf("%q to %q", m.Content, m.To)
+		}
+		c.room.OverwriteBot(0, 0)
+		if m := c.ok(mod.Slash(c.room, "go event", opt("what", "publish"))); !strings.Contains(m.Content, "is published") {
+			t.Errorf("%q", m.Content)
+		}
+		c.settle()
+		c.sheet()
+	})
 }

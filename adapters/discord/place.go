@@ -15,6 +15,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/internal/lru"
 )
 
@@ -161,7 +162,7 @@ func (a *Adapter) place(ctx context.Context, p outbox.Post, r route) (place, err
 		return parent, err
 	case at.kind != discordgo.ChannelTypeGuildText && at.kind != discordgo.ChannelTypeGuildNews:
 		return parent, nil
-	case p.Kind == match.Show:
+	case p.Kind == match.Show && p.Apart == nil:
 		return a.startThread(ctx, p, at, message)
 	}
 	_, err = a.rest.Channel(ctx, message)
@@ -205,13 +206,20 @@ func under(message string) place { return place{channel: message, under: true} }
 
 // threadName names the thread of a game after its players and ruleset.
 func threadName(p outbox.Post) string {
+	var black, white, ruleset string
+	switch s := p.Scene; {
+	case p.Apart != nil:
+		black, white, ruleset = text.CleanName(p.Apart.Black.Name), text.CleanName(p.Apart.White.Name), p.Apart.Ruleset
+	case s != nil:
+		black, white, ruleset = s.Black.Name, s.White.Name, s.Ruleset
+	}
 	n := strconv.Itoa(p.Number)
-	if p.Scene == nil || p.Scene.Black.Name == "" || p.Scene.White.Name == "" {
+	if black == "" || white == "" {
 		return bot.Translated(p.Lang, wordThread, n)
 	}
-	name := bot.Translated(p.Lang, wordThreadOf, n, p.Scene.Black.Name, p.Scene.White.Name)
-	if p.Scene.Ruleset != "" {
-		name += " · " + p.Scene.Ruleset
+	name := bot.Translated(p.Lang, wordThreadOf, n, black, white)
+	if ruleset != "" {
+		name += " · " + ruleset
 	}
 	return clipped(name, maxThread)
 }

@@ -144,6 +144,11 @@ func (c client) StartThreadUnder(ctx context.Context, channel, message string, t
 	return in(c, channel, starts, nil, func() (*discordgo.Channel, error) { return c.Client.StartThreadUnder(ctx, channel, message, t) })
 }
 
+// StartThread starts a thread that is under no message.
+func (c client) StartThread(ctx context.Context, channel string, t rest.NewThread) (*discordgo.Channel, error) {
+	return in(c, channel, starts, nil, func() (*discordgo.Channel, error) { return c.Client.StartThread(ctx, channel, t) })
+}
+
 // CloseThread gives a thread a name and archives it.
 func (c client) CloseThread(ctx context.Context, thread, name string) error {
 	_, err := in(c, thread, closes, nil, func() (struct{}, error) { return struct{}{}, c.Client.CloseThread(ctx, thread, name) })

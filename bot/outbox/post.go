@@ -30,6 +30,7 @@ type Post struct {
 	Opening  string      // for the notice that a game has begun: receipt of the game's first message, which may be changed to say so; may be empty
 	Begins   string      // for that notice and for the first board: the words of the notice; a platform may put them above the board
 	Joined   bool        // the game was open before it began, so that its first message is older than these two
+	Apart    *Apart      // the game is one of an event; nil: it is none
 	LastTurn string      // for a board with Agreed: the line about the last turn
 	Instead  bool        // a notice with the state of the game instead of a board
 	Notify   []User
@@ -74,6 +75,14 @@ func (p Post) Picture() (pic render.Picture, name string) {
 // Empty reports whether a post has nothing to show.
 func (p Post) Empty() bool {
 	return p.Text == "" && p.Scene == nil && p.Chart == nil && p.File == nil && len(p.Controls) == 0
+}
+
+// Apart is what a platform with threads needs to begin the thread of a game of an event. Such a
+// game has no message of its own in the channel, which would have dozens at a time: its first
+// post begins the thread.
+type Apart struct {
+	Black, White User
+	Ruleset      string // its title
 }
 
 // A Message is a line of the transcript of the local room, which the bot itself keeps,

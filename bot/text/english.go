@@ -685,6 +685,8 @@ var english = map[string]string{
 	"event.published":          "“{0}” is published. People join with the button below its message.",
 	"event.discarded":          "The draft is gone.",
 	"event.nodraft":            "You have no draft here. Begin one: {/event what:new}",
+	"event.host.lacks":         "Each game of an event gets a thread of its own here, and I may not begin any. Grant me {0} in this channel, and publish again.",
+	"event.host.room":          "Here I cannot begin a thread for each game of an event. Publish it in a text channel of a server that I am in.",
 	"event.moderators":         "Only moderators organise events in this room. A moderator can change that: {/settings events:anyone}",
 	"event.many":               "{0} events are running in this room. Wait until one is over.",
 	"event.none":               "There is no event in this room. Organise one: {/event what:new}",

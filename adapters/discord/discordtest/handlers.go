@@ -19,6 +19,7 @@ type handler struct {
 const (
 	routeCallback = "POST /interactions/{interaction_id}/{interaction_token}/callback"
 	routeThread   = "POST /channels/{channel_id}/messages/{message_id}/threads"
+	routeApart    = "POST /channels/{channel_id}/threads"
 	routeChannel  = "PATCH /channels/{channel_id}"
 	routeFollowUp = "POST /webhooks/{webhook_id}/{webhook_token}"
 )
@@ -45,6 +46,7 @@ func init() {
 		"PATCH /channels/{channel_id}/messages/{message_id}":  {0, editMessage},
 		"DELETE /channels/{channel_id}/messages/{message_id}": {0, deleteMessage},
 		routeThread: {CreatePublicThreads, startThreadFrom},
+		routeApart:  {CreatePublicThreads, startThread},
 
 		"GET /applications/{application_id}/commands":                   {0, getCommands},
 		"PUT /applications/{application_id}/commands":                   {0, putCommands},
@@ -253,6 +255,20 @@ func startThreadFrom(s *Server, r *request) (any, error) {
 	m.thread = s.newThread(c, m.id, r.object(), s.bot)
 	m.flags |= flagThread
 	return m.thread.json(s), nil
+}
+
+// startThread starts a public thread that is under no message. A message says so.
+func startThread(s *Server, r *request) (any, error) {
+	c, body := r.channel, r.object()
+	if c.kind != typeText {
+		return nil, errChannelType
+	}
+	if number(body["type"]) != typeThread {
+		return nil, invalid("type", "BASE_TYPE_CHOICES", "the double has public threads alone")
+	}
+	t := s.newThread(c, s.newID(), body, s.bot)
+	s.post(&message{id: s.newID(), kind: kindThreadCreated, channel: c, author: s.bot, content: t.name, begun: t, created: s.now()})
+	return t.json(s), nil
 }
 
 func (s *Server) newThread(parent *channel, id string, body object, by *user) *channel {

@@ -50,6 +50,9 @@ const (
 	typeForum  = 15
 )
 
+// kindThreadCreated is the type of the message that says that a thread was started under none.
+const kindThreadCreated = 18
+
 type channel struct {
 	id, name  string
 	kind      int
@@ -95,6 +98,7 @@ type message struct {
 	mentions []*user
 	pinged   []*user // whom it really notified
 	nonce    any
+	begun    *channel // the thread that it says was started
 	reply    *message
 	asked    *interaction // that it answers
 	only     *user        // who sees it, when ephemeral
@@ -304,6 +308,9 @@ func (m *message) basicJSON(s *Server) object {
 	}
 	if m.reply != nil {
 		o["message_reference"] = object{"type": 0, "channel_id": m.channel.id, "message_id": m.reply.id}
+	}
+	if m.begun != nil {
+		o["message_reference"] = object{"type": 0, "channel_id": m.begun.id, "guild_id": m.begun.guild.id}
 	}
 	if m.author == s.bot {
 		o["application_id"] = s.appID

@@ -312,7 +312,7 @@ func (s *Server) answer(r *request, text []byte, tooLarge bool, fault *Fault) *a
 		panic(err)
 	case out == nil:
 		a.status = 204
-	case r.Route == routeThread:
+	case r.Route == routeThread, r.Route == routeApart:
 		a.status = 201
 	default:
 		a.status = 200

@@ -13,6 +13,7 @@ import (
 // it has components that discordgo does not know.
 type Sent struct {
 	ID          string           `json:"id"`
+	Type        int              `json:"type"`
 	Channel     string           `json:"channel_id"`
 	Author      discordgo.User   `json:"author"`
 	Content     string           `json:"content"`
@@ -85,8 +86,20 @@ func (c *Client) ThreadMember(ctx context.Context, thread, user string) error {
 
 // A NewThread is a thread to be.
 type NewThread struct {
-	Name        string `json:"name"`                            // 100 characters
-	AutoArchive int    `json:"auto_archive_duration,omitempty"` // minutes: 60, 1440, 4320 or 10080
+	Name        string                `json:"name"`                            // 100 characters
+	AutoArchive int                   `json:"auto_archive_duration,omitempty"` // minutes: 60, 1440, 4320 or 10080
+	Type        discordgo.ChannelType `json:"type,omitempty"`                  // of one that is under no message
+}
+
+// StartThread starts a thread that is under no message. In a text channel Discord says so in
+// a message of the type [discordgo.MessageTypeThreadCreated], as one of the bot's own. Asking
+// twice starts two.
+func (c *Client) StartThread(ctx context.Context, channel string, t NewThread) (*discordgo.Channel, error) {
+	return ask[discordgo.Channel](ctx, c, call{
+		what: "start a thread", method: http.MethodPost, route: "/channels/threads", major: channel,
+		path: "/channels/" + url.PathEscape(channel) + "/threads",
+		in:   t,
+	})
 }
 
 // StartThreadUnder starts a thread under a message. There can be only one: the

@@ -43,6 +43,7 @@ type Message struct {
 
 // A Reference names the message that a new one answers. Its author is not notified.
 type Reference struct {
+	Channel string `json:"channel_id,omitempty"` // of what Discord says; the thread that a message says was started
 	Message string `json:"message_id"`
 	Must    bool   `json:"fail_if_not_exists"` // else the new one is sent although the other is gone
 }
