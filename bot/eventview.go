@@ -21,6 +21,7 @@ import (
 // reader. Players have their names only where the pages of the room are public.
 type EventView struct {
 	Name      string
+	Local     bool // it takes place in the local room
 	State     contest.State
 	Says      string   // that in words
 	Terms     []string // a line for each question that the organiser answered
@@ -242,7 +243,7 @@ func (w *eventWords) gamePath(t contest.Table) string {
 // view returns the whole view.
 func (w *eventWords) view() *EventView {
 	c := w.contest
-	v := &EventView{Name: c.Name, State: c.State, Says: w.say(say("event.state." + string(c.State)))}
+	v := &EventView{Name: c.Name, Local: c.Where.Platform == LogPlatform, State: c.State, Says: w.say(say("event.state." + string(c.State)))}
 	for _, t := range c.Terms.Words(w.now, time.UTC) {
 		v.Terms = append(v.Terms, w.say(t))
 	}
@@ -525,6 +526,9 @@ func (w *eventWords) decisions() (said []string) {
 					continue
 				}
 				line := say("event.view.decision", clock.InstantText(result.At, w.now), table, names, result.Words(), w.organiser(result.By))
+				if result.How == contest.Forfeited { // the player may have left without an organiser
+					line = say("event.view.decision.forfeited", clock.InstantText(result.At, w.now), table, names, result.Words())
+				}
 				if n > 0 {
 					line = say("event.view.decision.before", line, t.All()[n-1].Words())
 				}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,8 +32,9 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// followSeveral streams the same of all games that a request names, each number after the
-// slug of its game. The stream ends when none of the pages can be read any more.
+// followSeveral streams the same of all games and events that a request names, each number after
+// the slug of its game, or that of its event with "e/" before it. The stream ends when none of
+// the pages can be read any more.
 func (s *server) followSeveral(w http.ResponseWriter, r *http.Request) {
 	slugs := slices.Compact(slices.Sorted(slices.Values(r.URL.Query()["game"])))
 	if len(slugs) == 0 || len(slugs) > maxFollowed {
@@ -99,7 +101,7 @@ const gone = "event: gone\ndata: %s\n\n"
 // followOne sends the frames of a game, which is v now, with before in front of their data. It
 // reports whether its page is gone; else something failed, or ctx is done.
 func (s *server) followOne(ctx context.Context, slug, before string, v bot.View, frames chan<- []byte) bool {
-	for say(ctx, frames, "data: %s%d\n\n", before, v.Match.Seq) && s.await(ctx, v.Changed) {
+	for say(ctx, frames, "data: %s%d\n\n", before, v.Seq) && s.await(ctx, v.Changed) {
 		var err error
 		if v, err = s.watchedAfter(ctx, slug, v.Changed); err != nil {
 			return errors.Is(err, bot.ErrNotFound) && say(ctx, frames, gone, before)
@@ -118,8 +120,12 @@ func say(ctx context.Context, frames chan<- []byte, format string, args ...any) 
 	}
 }
 
-// watched returns the game of a page as it is now, if it may be read. Its View has little else.
+// watched returns the game of a page, or an event, as it is now, if it may be read. Its View has
+// little else.
 func (s *server) watched(ctx context.Context, slug string) (bot.View, error) {
+	if event, ok := strings.CutPrefix(slug, "e/"); ok {
+		return s.service.View(ctx, bot.Viewing{Event: event, Watch: true})
+	}
 	return s.service.View(ctx, bot.Viewing{Slug: slug, Watch: true})
 }
 

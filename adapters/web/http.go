@@ -187,6 +187,8 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("GET /g/{slug}/embed", s.embed)
 	mux.HandleFunc("GET /g/{slug}/{seq}/{part}", s.partOfMoment)
 	mux.HandleFunc("GET /g/", s.reading(1, s.missing))
+	mux.HandleFunc("GET /e/{slug}", s.reading(1, s.eventPage))
+	mux.HandleFunc("GET /e/", s.reading(1, s.missing))
 	mux.HandleFunc("GET /records", s.reading(1, s.recordsPage))
 	mux.HandleFunc("POST /records", s.bringRecord)
 	mux.HandleFunc("GET /p/{slug}", s.reading(1, s.gamePage))
@@ -296,7 +298,7 @@ func needsNoCookie(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
 	}
-	return slices.Contains(openPaths, path) || strings.HasPrefix(path, "/g/") || strings.HasPrefix(path, "/p/") || strings.HasPrefix(path, "/r/")
+	return slices.Contains(openPaths, path) || strings.HasPrefix(path, "/g/") || strings.HasPrefix(path, "/p/") || strings.HasPrefix(path, "/r/") || strings.HasPrefix(path, "/e/")
 }
 
 // guard refuses requests that were sent to a name that is not the room's, or

@@ -37,7 +37,7 @@ const (
 	previewText  = 350
 )
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"t": bot.Translated}).ParseFS(page, "page/*.html"))
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"t": bot.Translated, "sum": sumOf}).ParseFS(page, "page/*.html"))
 
 // A head is what every page needs that a template makes.
 type head struct {
@@ -320,6 +320,8 @@ func (s *server) partOfMoment(w http.ResponseWriter, r *http.Request) {
 	switch r.PathValue("part") {
 	case "board.png", "card.png":
 		s.reading(drawReads, s.gamePicture)(w, r)
+	case "board.svg":
+		s.reading(1, s.boardSVG)(w, r)
 	case "embed":
 		s.embed(w, r)
 	case "held":

@@ -14,6 +14,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -61,13 +63,19 @@ func TestPagesInChromium(t *testing.T) {
 // nothing to complain about.
 func TestPagesAreAccessible(t *testing.T) {
 	tier.Change(t)
-	st := openStore(t, newFile(t))
-	r := New(Config{Listen: "127.0.0.1:0", Log: st, OwnerToken: ownerToken})
-	url, _ := openTCP(t, r, library{view: players.view})
+	event := newLeague(t, match.PublicPages)
+	event.play(t)
+	r := New(Config{Listen: "127.0.0.1:0", Log: event.st, OwnerToken: ownerToken})
+	url, _ := openTCP(t, r, library{view: func(v bot.Viewing) (bot.View, error) {
+		if v.Slug == "abc" || v.Slug == "nope" {
+			return players.view(v)
+		}
+		return event.View(context.WithoutCancel(t.Context()), v)
+	}})
 	p := blankTab(t, chromium(t))
 	for _, scheme := range []string{"light", "dark"} {
 		p.prefers(scheme)
-		for _, path := range []string{"/g/abc", "/g/abc/1", "/g/abc/4", "/g/abc/6?as=aga", "/g/abc/3?as=ultimate", "/g/nope", "/owner", "/link", "/records"} {
+		for _, path := range []string{"/g/abc", "/g/abc/1", "/g/abc/4", "/g/abc/6?as=aga", "/g/abc/3?as=ultimate", "/g/nope", "/owner", "/link", "/records", event.path} {
 			for _, size := range [][2]int64{{360, 640}, {768, 1024}, {1366, 625}, {1920, 1080}} {
 				p.do(chromedp.EmulateViewport(size[0], size[1]), chromedp.Navigate(url+path))
 				if got := get[int64](p, `document.documentElement.scrollWidth`); got > size[0] {
@@ -80,7 +88,7 @@ func TestPagesAreAccessible(t *testing.T) {
 				}
 				p.shoot(fmt.Sprintf("%s-%d-%s", strings.NewReplacer("/", "-", "?", "-").Replace(path), size[0], scheme))
 			}
-			get[bool](p, `document.querySelectorAll('details').forEach((d) => d.open = true), true`)
+			get[bool](p, `document.querySelectorAll('details').forEach((d) => d.open = true), document.querySelector('[popover]')?.showPopover(), true`)
 			p.audit(path + " in " + scheme)
 			if path == "/g/abc" { // and with the theme of those who need more contrast
 				get[bool](p, `document.querySelectorAll('.board-auto').forEach((e) => e.classList.replace('board-auto', 'board-contrast')), true`)

@@ -573,7 +573,7 @@ func (d discard) WriteHeader(int)             {}
 // The pages of games are translated, all of them.
 func TestGameWords(t *testing.T) {
 	said := map[string]bool{}
-	for _, name := range []string{"game.html", "held.html", "rules.html", "missing.html", "head.html", "embed.html", "records.html", "link.html"} {
+	for _, name := range []string{"game.html", "held.html", "rules.html", "missing.html", "head.html", "embed.html", "records.html", "link.html", "event.html"} {
 		data, err := page.ReadFile("page/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -582,12 +582,12 @@ func TestGameWords(t *testing.T) {
 			said[m[1]] = true
 		}
 		for _, m := range regexp.MustCompile(`>([^<{}]*\pL[^<{}]*)<`).FindAllStringSubmatch(string(data), -1) {
-			if strings.TrimSpace(m[1]) != "Halfpoint" && strings.TrimSpace(m[1]) != "· Halfpoint" {
+			if strings.TrimSpace(m[1]) != "Halfpoint" && strings.TrimSpace(m[1]) != "· Halfpoint" && m[1] != "SOS" {
 				t.Errorf("%s: not translated: %q", name, m[1])
 			}
 		}
 	}
-	for _, word := range slices.Concat(gameWords, linkWords) {
+	for _, word := range slices.Concat(gameWords, linkWords, eventWords) {
 		if !said[word] {
 			t.Errorf("no page says %q", word)
 		}
@@ -597,7 +597,7 @@ func TestGameWords(t *testing.T) {
 		t.Errorf("missing in gameWords: %v", said)
 	}
 	for _, l := range bot.Languages()[1:] {
-		for _, english := range slices.Concat(gameWords, linkWords, []string{wordLinkPage, wordContinue, wordLinkUsed, wordSignedOut}, []string{wordFirst, wordPrevious, wordNext, wordNewest, wordTotal, wordSit, wordEarly, wordNaming, wordRules, wordOnly, wordNotFound, wordNoPage, wordNotNow,
+		for _, english := range slices.Concat(gameWords, linkWords, eventWords, []string{wordPlayerSheet, wordGameSheet, wordAuditFile, wordLinkPage, wordContinue, wordLinkUsed, wordSignedOut}, []string{wordFirst, wordPrevious, wordNext, wordNewest, wordTotal, wordSit, wordEarly, wordNaming, wordRules, wordOnly, wordNotFound, wordNoPage, wordNotNow,
 			wordRecords, wordZip, wordNoForm, wordManyRecords, wordFullRecords}) {
 			if bot.Translated(l, english) == english {
 				t.Errorf("%s: %q is not translated", l, english)

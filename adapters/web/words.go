@@ -139,6 +139,29 @@ var gameWords = []string{
 	"Sign out here",
 }
 
+// eventWords is what the pages of events say besides, in English as there.
+var eventWords = []string{
+	"All games end by {0}.",
+	"Who has joined",
+	"Nobody has joined yet.",
+	"Waiting list",
+	"Table",
+	"Place",
+	"Player",
+	"Score",
+	"withdrawn",
+	"Games that are on",
+	"Games that are over: {0}",
+	"What organisers decided",
+}
+
+// What the files of an event are called.
+const (
+	wordPlayerSheet = "Players (CSV)"
+	wordGameSheet   = "Games (CSV)"
+	wordAuditFile   = "Everything, to check it with halfpoint audit (JSON)"
+)
+
 // linkWords is what the page of links says besides, in English as there.
 var linkWords = []string{
 	"In this browser you are {0}.",

@@ -1,0 +1,219 @@
+package web
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// leaguePlayers have names that a page has to be careful with.
+var leaguePlayers = []string{`<b>Ada</b>`, "אבג דהו", "=1+1", "Dora"}
+
+// A league is an event of the room in which everything has happened that its page shows: games
+// that are on, one that is over, a result by hand, and somebody who has left.
+type league struct {
+	*bot.Bot
+	st   *store.Store
+	path string
+	n    int
+}
+
+func newLeague(t *testing.T, pages match.Pages) *league {
+	t.Helper()
+	st := openStore(t, store.Memory)
+	l := &league{Bot: bot.New(st, bot.Config{Pages: map[string]match.Pages{platform: pages}}), st: st}
+	l.ask(t, black, "/event new title:Spring size:5 group:4 ranks:yes")
+	l.ask(t, black, "/event publish")
+	for i, name := range leaguePlayers {
+		l.ask(t, named(name), "/event join rank:"+strconv.Itoa(i+1)+"k")
+	}
+	heads, err := st.Contests(t.Context(), request(black).Where, nil, 1)
+	if err != nil || len(heads) != 1 {
+		t.Fatal(heads, err)
+	}
+	l.path = "/e/" + heads[0].Page
+	return l
+}
+
+func named(name string) outbox.User {
+	who, _ := userOf("name:" + name)
+	return who
+}
+
+// ask carries out a command of a moderator.
+func (l *league) ask(t *testing.T, who outbox.User, text string) {
+	t.Helper()
+	l.n++
+	req := request(who)
+	req.ID, req.Moderator, req.Shows = id(l.n), true, true
+	var err error
+	if req.Command, req.Args, err = bot.Parse(text); err != nil {
+		t.Fatal(err)
+	}
+	req.Users = users(req.Command, req.Args)
+	if a, err := l.Ask(t.Context(), req); err != nil || a.Own().Refused {
+		t.Fatalf("%s: %+v, %v", text, a.Own(), err)
+	}
+}
+
+// play begins the league.
+func (l *league) play(t *testing.T) {
+	t.Helper()
+	l.ask(t, black, "/event start confirm:yes")
+	if _, err := l.Tick(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	l.ask(t, black, "/event result table:1 as:black confirm:yes")
+	l.ask(t, black, "/event result table:1 as:draw confirm:yes")
+	l.ask(t, named("Dora"), "/event leave confirm:yes")
+}
+
+// The page of an event is read by anybody who has its address; all its numbers open what they
+// are made of, and its boards are those of the games.
+func TestEventPage(t *testing.T) {
+	l := newLeague(t, match.LinkPages)
+	url := open(t, newRoom(l.st), l)
+	_, missing := do(t, "GET", url+"/g/nope", "")
+	_, signUp := do(t, "GET", url+l.path, "")
+	for _, want := range []string{"sign-up is open", "Who has joined", "Player 4", "3k"} {
+		if !strings.Contains(signUp, want) {
+			t.Errorf("while people join the page does not say %q:\n%s", want, signUp)
+		}
+	}
+	l.play(t)
+	for path, want := range map[string]int{l.path: 200, l.path + ".csv": 200, l.path + ".games.csv": 200, l.path + ".json": 200, "/e/": 404, "/e/abc": 404,
+		l.path + ".sgf": 404, l.path + ".": 200, l.path + "/": 404, l.path + "/1": 404, "/e/abc.csv": 404, "/g/" + l.path[3:]: 404, "/e/%3Cb%3E": 404} {
+		resp, body := do(t, "GET", url+path, "")
+		if resp.StatusCode != want || resp.Header.Get("X-Robots-Tag") != "noindex" || len(resp.Cookies()) > 0 {
+			t.Errorf("%s: %s %v", path, resp.Status, resp.Header)
+		}
+		if want == 404 && body != missing {
+			t.Errorf("%s tells more than a page that never was:\n%s", path, body)
+		}
+		if file := strings.Contains(path, l.path+".") && path != l.path+"."; file && want == 200 != strings.HasPrefix(resp.Header.Get("Content-Disposition"), "attachment; filename=event-1") {
+			t.Errorf("%s: %v", path, resp.Header)
+		}
+		for _, name := range []string{"Ada", "דהו", "1+1", "Dora"} {
+			if strings.Contains(body, name) {
+				t.Errorf("%s names %s", path, name)
+			}
+		}
+	}
+	resp, body := do(t, "GET", url+l.path, "")
+	if resp.Header.Get("Cache-Control") != "no-store" || strings.Contains(body, " style=") || strings.Count(body, "<script") != 1 || meta(body)["og:title"] != "Spring" || meta(body)["og:url"] != url+l.path {
+		t.Errorf("%v\n%s", resp.Header, body)
+	}
+	for _, want := range []string{"games are on", "All games end by", "Player 4", "withdrawn", "an organiser decides", "Before: Black wins", "½", "Games that are over: 3", "to play for"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page does not say %q:\n%s", want, body)
+		}
+	}
+	opens := regexp.MustCompile(`popovertarget="([^"]+)"`).FindAllStringSubmatch(body, -1)
+	for _, m := range opens {
+		if strings.Count(body, `<div id="`+m[1]+`" popover>`) != 1 {
+			t.Errorf("%s opens nothing", m[1])
+		}
+	}
+	if len(opens) != 3*4 {
+		t.Errorf("%d numbers open, want 12", len(opens))
+	}
+	boards := regexp.MustCompile(`<img src="([^"]+)" alt="" width="160" height="160" loading="lazy">`).FindAllStringSubmatch(body, -1)
+	if len(boards) != 6 {
+		t.Fatalf("%d boards", len(boards))
+	}
+	resp, svg := do(t, "GET", url+boards[0][1], "", "Cookie", lookCookie+"=theme=slate")
+	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(svg, "<svg ") || !strings.Contains(svg, `class="board board-slate"`) ||
+		resp.Header.Get("Cache-Control") != "private, no-cache" || !strings.HasPrefix(resp.Header.Get("Content-Security-Policy"), "default-src 'none';") {
+		t.Errorf("a board: %s %v\n%.300s", resp.Status, resp.Header, svg)
+	}
+	if resp, _ := do(t, "GET", url+boards[0][1], "", "Cookie", lookCookie+"=theme=slate", "If-None-Match", resp.Header.Get("ETag")); resp.StatusCode != http.StatusNotModified {
+		t.Errorf("the same board again: %s", resp.Status)
+	}
+	var export struct{ Version int }
+	if _, body := do(t, "GET", url+l.path+".json", ""); json.Unmarshal([]byte(body), &export) != nil || export.Version != 1 {
+		t.Errorf("the export: %s", body)
+	}
+	for lang, want := range map[string]string{"de": "Laufende Partien", "ja": "対局中"} {
+		if _, body := do(t, "GET", url+l.path, "", "Accept-Language", lang); !strings.Contains(body, want) || !strings.Contains(body, `<html lang="`+lang) {
+			t.Errorf("in %s there is no %q", lang, want)
+		}
+	}
+	if resp, _ := do(t, "POST", url+l.path, ""); resp.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %s", resp.Status)
+	}
+	seal(t, l.st)
+	if _, body := do(t, "GET", url+l.path, ""); body != missing {
+		t.Errorf("the room has no pages any more: %s", body)
+	}
+}
+
+// Where pages are public, names are shown as they are, and nothing in them is markup or a
+// formula.
+func TestPublicEventPage(t *testing.T) {
+	l := newLeague(t, match.PublicPages)
+	url := open(t, newRoom(l.st), l)
+	l.play(t)
+	resp, body := do(t, "GET", url+l.path, "")
+	if resp.Header.Get("X-Robots-Tag") != "" || strings.Contains(body, "<b>") {
+		t.Errorf("%v\n%s", resp.Header, body)
+	}
+	for _, want := range []string{"<bdi>&lt;b&gt;Ada&lt;/b&gt;</bdi>", "דהו", "<bdi>=1&#43;1</bdi>", "Dora"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page does not name %s:\n%s", want, body)
+		}
+	}
+	if _, sheet := do(t, "GET", url+l.path+".csv", ""); !strings.Contains(sheet, `"'=1+1"`) || !strings.Contains(sheet, `"<b>Ada</b>"`) {
+		t.Errorf("the players: %s", sheet)
+	}
+}
+
+// The page of an event hears of each turn in its games, beside those of games.
+func TestEventPageFollows(t *testing.T) {
+	l := newLeague(t, match.LinkPages)
+	l.play(t)
+	url := open(t, newRoom(l.st), l)
+	resp, err := clientFor(url).Get(url + "/g/follow?game=" + strings.TrimPrefix(l.path, "/") + "&game=nope")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	hears := func() int {
+		t.Helper()
+		for lines.Scan() {
+			if n, ok := strings.CutPrefix(lines.Text(), "data: "+l.path[1:]+" "); ok {
+				seq, err := strconv.Atoi(n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return seq
+			}
+		}
+		t.Fatal("the stream ended", lines.Err())
+		return 0
+	}
+	before := hears()
+	ms, err := l.st.Matches(t.Context(), bot.Query{States: []match.State{match.Going}})
+	if err != nil || len(ms) == 0 {
+		t.Fatal(ms, err)
+	}
+	m := ms[slices.IndexFunc(ms, func(m match.Match) bool { return m.ToMove != "" })]
+	who, err := l.st.People(t.Context(), []match.PersonID{m.ToMove})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.ask(t, who[m.ToMove], "/place C3 game:"+strconv.Itoa(m.Number))
+	if after := hears(); after <= before {
+		t.Errorf("after a turn the page hears %d, before %d", after, before)
+	}
+}
