@@ -366,6 +366,9 @@ func converse(t *testing.T, script string) string {
 			if a.Chart != nil {
 				block("", "a chart:\n"+indented(a.Chart.Letters()))
 			}
+			if a.Sheet != nil {
+				block("", "a table:\n"+indented(a.Sheet.Letters()))
+			}
 			for _, c := range a.Controls {
 				block("", "["+c.Label+"] /"+c.Command+" "+fmt.Sprint(c.Args))
 			}
@@ -455,6 +458,8 @@ func showPost(block func(head, text string), p outbox.Post) {
 	switch {
 	case p.Scene != nil:
 		head = "* picture" + looks(p.Scene) + ": "
+	case p.Sheet != nil:
+		head = "* table: "
 	case p.Kind == match.Remove:
 		head = "* (message " + p.Replaces + " is taken away)"
 	case p.Kind == match.Status && p.Replaces != "":
@@ -477,6 +482,9 @@ func showPost(block func(head, text string), p outbox.Post) {
 		}
 	}
 	block(head, said)
+	if p.Sheet != nil {
+		block("", indented(p.Sheet.Letters()))
+	}
 	var labels []string
 	for _, c := range p.Controls {
 		labels = append(labels, "["+c.Label+"]")

@@ -47,11 +47,14 @@ func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, 
 			p.Link = b.address + p.Path
 		}
 	}
-	known, err := b.store.People(ctx, slices.Concat(people(texts), o.Notify))
+	known, err := b.store.People(ctx, slices.Concat(people(texts), o.Notify, sheetPeople(c)))
 	if err != nil {
 		return p, err
 	}
 	who := rooms.TellApart(known)
+	if o.Kind == match.Sheet || finalNotice(o.OutboxPost) {
+		p.Sheet = sheetOf(c, 0, nil, l, known, room.Look(match.Preferences{}))
+	}
 	p.Stored.Texts, p.Stored.Notify = texts, nil
 	for _, n := range o.Notify {
 		if w := who[n]; w.Name != "" { // else they are being forgotten
@@ -61,6 +64,9 @@ func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, 
 	p.Text = word(l, texts, who, p.Number)
 	return p, nil
 }
+
+// finalNotice reports whether a post tells that an event is over: it has the final table.
+func finalNotice(o match.OutboxPost) bool { return len(o.Texts) > 0 && o.Texts[0].Key == "event.over" }
 
 // eventPaged reports whether anybody who has its address may read the page of an event.
 func (b *Bot) eventPaged(c *contest.Contest, room match.RoomSettings) bool {
@@ -102,9 +108,18 @@ func sheetTexts(c *contest.Contest, now time.Time) []Text {
 			texts = append(texts, joinedText("event.waiting.list", c, waiting))
 		}
 	case contest.Playing, contest.Over:
-		r := c.Round()
+		r, all := c.Round(), 0
+		for _, t := range r.Tables {
+			if counts(t) {
+				all++
+			}
+		}
 		if open := len(c.Unfinished()); open > 0 && !r.Ends.IsZero() {
-			texts = append(texts, say("event.open", open, strconv.Itoa(len(r.Tables)), clock.InstantText(r.Ends, now)))
+			texts = append(texts, say("event.open", open, strconv.Itoa(all), clock.InstantText(r.Ends, now)))
+		}
+		texts = append(texts, leaderTexts(c)...)
+		if shown, groups := shownGroups(c); shown < groups {
+			texts = append(texts, say("event.sheet.groups", contest.GroupName(shown)))
 		}
 		if a := c.Asking; a != nil {
 			texts = append(texts, say("event.asking", strconv.Itoa(len(c.Rounds)+1), clock.InstantText(a.Until, now)))
@@ -112,7 +127,6 @@ func sheetTexts(c *contest.Contest, now time.Time) []Text {
 				texts = append(texts, joinedText("event.out.list", c, out))
 			}
 		}
-		texts = append(texts, standingTexts(c)...)
 	}
 	return texts
 }
@@ -136,31 +150,4 @@ func playerText(c *contest.Contest, n int) Text {
 		return say("event.player.rank", named(p.Person), rank)
 	}
 	return say("player", named(p.Person))
-}
-
-// standingTexts are the tables of an event in words, a line for each player.
-func standingTexts(c *contest.Contest) (texts []Text) {
-	groups := c.InGroups()
-	for g, players := range groups {
-		if len(groups) > 1 {
-			texts = append(texts, say("event.group.title", contest.GroupName(g+1)))
-		}
-		for _, row := range c.Standing(players) {
-			line := say("event.standing", strconv.Itoa(row.Place), playerText(c, row.Player), halves(row.Score.Total))
-			if len(c.Rounds) > 1 {
-				line = say("event.standing.sos", line, halves(row.SOS.Total))
-			}
-			if slices.Contains(c.Ties, "sodos") {
-				line = say("event.standing.sodos", line, quarters(row.SODOS.Total))
-			}
-			if row.Open > 0 {
-				line = say("event.standing.open", row.Open, line)
-			}
-			if !c.Players[row.Player-1].In() {
-				line = say("event.standing.out", line)
-			}
-			texts = append(texts, line)
-		}
-	}
-	return texts
 }

@@ -61,7 +61,29 @@ func (q *question) eventAnswer(texts ...Text) outbox.Post {
 
 // howEventStands shows an event.
 func howEventStands(q *question, c *contest.Contest) outbox.Post {
-	p := q.eventAnswer(sheetTexts(c, q.now)...)
+	texts := sheetTexts(c, q.now)
+	player := c.Player(q.by)
+	if named, ok := q.req.Users["player"]; ok {
+		p, err := q.b.store.Person(q.ctx, named)
+		if err != nil {
+			return q.failed(err)
+		}
+		if player = c.Player(p); player == 0 {
+			return q.refuse(say("event.notplaying", text.Somebody(string(p)), c.Name))
+		}
+	}
+	p := q.eventAnswer(texts...)
+	if c.State == contest.Playing || c.State == contest.Over {
+		in, err := q.b.eventInput(q.ctx, c, q.now)
+		if err != nil {
+			return q.failed(err)
+		}
+		who, err := q.b.rooms.People(q.ctx, sheetPeople(c)...)
+		if err != nil {
+			return q.failed(err)
+		}
+		p.Sheet = sheetOf(c, player, in.Games, q.lang, who, q.look())
+	}
 	p.Controls = append(p.Controls, labelled(q.lang, ownControls(c, q.by))...)
 	return p
 }
@@ -118,15 +140,6 @@ const maxLate = 30
 
 // halves says a number of half points.
 func halves(n int) Text { return text.Points(rules.Points(n)) }
-
-// quarters writes a number of quarter points: "4¼".
-func quarters(n int) string {
-	whole, part := strconv.Itoa(n/4), []string{"", "¼", "½", "¾"}[n%4]
-	if n < 4 && part != "" {
-		whole = ""
-	}
-	return whole + part
-}
 
 // eventsToChoose makes choices of events, those that go on first.
 func eventsToChoose(heads []contest.Head) (choices []Choice) {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
@@ -28,7 +29,7 @@ type Viewing struct {
 	// which rises with every change that the page shows, Title, Text and Changed. File may be
 	// "json", "csv" or "games.csv".
 	Event string
-	Game  match.GameID // the game itself, for boards of the adapter's own rooms: the View has only Match, Path, Seq and Scene
+	Game  match.GameID // the game itself, for boards of the adapter's own rooms: the View has only Match, Path, Seq and Scene; or an event: only Path, Lang, Seq and Sheet
 	Seq   int          // the event after which; 0: the last
 	As    string       // name of another ruleset that counts the position; empty: none
 	Lang  string       // BCP 47 tag of the reader's language; empty: that of the room
@@ -60,6 +61,7 @@ type View struct {
 	Taken    bool              // the last of them was taken back later
 	Trial    bool              // the moment is in a branch that tries out what is dead: all words say so
 	Scene    render.Scene      // the picture, with the names of the players
+	Sheet    *render.Sheet     // instead of a game: the table of an event; nil: there is none
 	Card     render.Scene      // the same for previews: without names unless Public
 	Title    string            // for previews, likewise: at most 70 bytes
 	Text     string            // for previews, likewise: at most 350 bytes
@@ -154,6 +156,9 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	if v.Slug == "" && v.Game == "" && v.By != (outbox.User{}) {
 		mine, err := b.mine(ctx, v.By, "", text.BestLanguage(v.Lang))
 		return View{Mine: mine}, err
+	}
+	if contest.Is(v.Game) {
+		return b.viewSheet(ctx, v)
 	}
 	m, err := b.viewed(ctx, v)
 	var changed <-chan struct{}

@@ -27,7 +27,8 @@ type Sheet struct {
 	Rows            []SheetRow     // the first place first
 	More            string         // tells how many rows are left out, with %d for their number, two or more; empty: "… +%d"
 	Notes           []string       // sentences below the rows
-	Look            Options        // as [Scene] has it
+	Below           []Sheet        // the tables of other groups, below this one in the same picture
+	Look            Options        // as [Scene] has it; of the whole picture
 	Words           *Words         `json:"-"` // nil: [English]
 }
 
@@ -230,8 +231,9 @@ type sheetPlan struct {
 	parts  []int             // widths of the parts of a point that hang behind the points of those
 }
 
-// plan gives every column its width and what is left to the names.
-func (l *chartList) plan(t *Sheet) sheetPlan {
+// plan gives every column its width and what is left to the names, in a picture at least so many
+// units wide.
+func (l *chartList) plan(t *Sheet, wide int) sheetPlan {
 	k := l.k
 	rows := t.Rows[:t.shown()]
 	place, game := 0, k.u(leastGame)
@@ -243,7 +245,7 @@ func (l *chartList) plan(t *Sheet) sheetPlan {
 		}
 	}
 	game = min(game, k.u(mostGame))
-	p := sheetPlan{wide: chartWide, place: k.u(chartMargin) + min(place, k.u(mostGame))}
+	p := sheetPlan{wide: max(wide, chartWide), place: k.u(chartMargin) + min(place, k.u(mostGame))}
 	totals := make([]int, len(t.Totals))
 	for i, h := range t.Totals {
 		points, part := 0, 0
@@ -268,7 +270,7 @@ func (l *chartList) plan(t *Sheet) sheetPlan {
 	}
 	short := func() int { return k.u(leastName) - room() }
 	if t.cross() && short() > 0 {
-		p.wide = min(chartWide+short()*4/k.quarter+2, widestSheet)
+		p.wide = min(p.wide+short()*4/k.quarter+2, widestSheet)
 	}
 	for p.first < len(t.Games)-1 && short() > 0 {
 		p.first++
@@ -323,9 +325,20 @@ func whole(number string) string { return strings.TrimRight(number, "¼½¾") }
 
 // sheet draws everything.
 func (l *chartList) sheet(t *Sheet) {
+	l.wide = l.plan(t, 0).wide
+	for i := range t.Below {
+		l.wide = max(l.wide, l.plan(&t.Below[i], 0).wide)
+	}
+	l.table(t)
+	for i := range t.Below {
+		l.table(&t.Below[i])
+	}
+}
+
+// table draws a sheet without those below it.
+func (l *chartList) table(t *Sheet) {
 	th := l.k.theme
-	p := l.plan(t)
-	l.wide = p.wide
+	p := l.plan(t, l.wide)
 	l.wrapped(drawable(cut(t.Title, maxSheetText), ""), 44, l.style(bold, 36, th.text))
 	l.wrapped(drawable(cut(t.Subtitle, maxSheetText), ""), 35, l.style(regular, 28, th.dim))
 	l.y += 10

@@ -180,6 +180,9 @@ func sheetCases() map[string]Sheet {
 	}
 	names.Games = nil
 	out["names"] = names
+	groups := groupOfEight()
+	groups.Below = []Sheet{groupOfEight(), crossTable(12)}
+	out["groups"] = groups
 	return out
 }
 
@@ -220,7 +223,7 @@ func TestSheetKeepsPlaces(t *testing.T) {
 				}
 			}
 			keeps("picture", l.ops, image.Rect(0, 0, w, h))
-			p := l.plan(&sheet)
+			p := l.plan(&sheet, 0)
 			top := 100
 			in := func(column image.Rectangle) image.Rectangle {
 				return image.Rect(column.Min.X-1, k.u(top-6), column.Max.X+1, k.u(top+sheetPitch))
@@ -262,7 +265,7 @@ func TestSheetLeavesOutOldGames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := l.plan(&sheet)
+		p := l.plan(&sheet, 0)
 		if p.first != want.first || len(p.games) != want.games || len(p.totals) != want.totals {
 			t.Errorf("%s: games from %d on, %d of them, %d totals, want %+v", name, p.first, len(p.games), len(p.totals), want)
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// Lines returns every row of the sheet as a line to be read aloud: "1 Anna (3d): score 5½,
-// SODOS 12. Ben: won by 3½."
+// Lines returns every row of the sheet, without those below it, as a line to be read aloud:
+// "1 Anna (3d): score 5½, SODOS 12. Ben: won by 3½."
 func (t Sheet) Lines() []string {
 	lines := make([]string, len(t.Rows))
 	for i := range t.Rows {
@@ -53,8 +53,19 @@ func (t *Sheet) games(r *SheetRow) string {
 
 // Text returns the sheet in words, in at most [MaxText] characters: the titles, the rows, the
 // notes. Where that is too long it leaves out the notes, then the games of a row and of
-// those below it, then the tie-breaks, and at last the rows at the end.
+// those below it, then the tie-breaks, and at last the rows at the end. The tables below it
+// have as much room each.
 func (t Sheet) Text() string {
+	all := append([]Sheet{t}, t.Below...)
+	said := make([]string, len(all))
+	for i := range all {
+		said[i] = all[i].text(MaxText / len(all))
+	}
+	return cut(strings.Join(said, " "), MaxText)
+}
+
+// text returns a sheet, without those below it, in so many characters.
+func (t *Sheet) text(most int) string {
 	w := t.words()
 	head, notes := w.ended(t.Title)+w.ended(t.Subtitle), ""
 	for _, n := range t.Notes {
@@ -64,7 +75,7 @@ func (t Sheet) Text() string {
 	for i := range t.Rows {
 		rows[i], games[i] = t.said(&t.Rows[i], len(t.Totals)), t.games(&t.Rows[i])
 	}
-	room := MaxText - length(head) - lengths(rows)
+	room := most - length(head) - lengths(rows)
 	if lengths(games)+length(notes) > room {
 		notes = ""
 	}
@@ -78,13 +89,13 @@ func (t Sheet) Text() string {
 		}
 	}
 	n, more := len(rows), ""
-	for n > 0 && length(head)+lengths(rows[:n])+length(more) > MaxText {
+	for n > 0 && length(head)+lengths(rows[:n])+length(more) > most {
 		if n--; n == len(rows)-1 {
 			n = max(n-1, 0) // the words for more rows are plural
 		}
 		more = w.stopped(t.more(len(rows) - n))
 	}
-	return cut(strings.TrimSpace(head+strings.Join(rows[:n], "")+more+notes), MaxText)
+	return cut(strings.TrimSpace(head+strings.Join(rows[:n], "")+more+notes), most)
 }
 
 // maxPrintedName is how many columns of a terminal a name takes.
@@ -144,6 +155,9 @@ func (t Sheet) Letters() string {
 			fmt.Fprintln(&b)
 		}
 		fmt.Fprintln(&b, note)
+	}
+	for i := range t.Below {
+		fmt.Fprintf(&b, "\n%s\n", t.Below[i].Letters())
 	}
 	return strings.Trim(b.String(), "\n")
 }

@@ -173,6 +173,17 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			}
 		}
 	})
+	with("the table of an event is shown, and told", func(t *testing.T, d *fakeService, p Platform) {
+		d.answer = outbox.Post{Text: "games are on", Sheet: &render.Sheet{Title: "Winter league", Totals: []render.SheetHeading{{Short: "Score"}},
+			Rows: []render.SheetRow{{Place: "1", Name: "Wilhelmine", Totals: []render.SheetTotal{{Value: 5}}}, {Place: "2", Name: "Ben", Totals: []render.SheetTotal{{Value: 2}}}}}}
+		p.Says("black", "/event")
+		seen := p.Sees("black")
+		for _, want := range []string{"games are on", "Winter league", "1 Wilhelmine", "2½", "2 Ben"} {
+			if !strings.Contains(strings.ReplaceAll(seen, "  ", " "), want) {
+				t.Errorf("black does not see %q in %q", want, seen)
+			}
+		}
+	})
 	with("a post is shown, and the same post once", func(t *testing.T, _ *fakeService, p Platform) {
 		post := outbox.Post{ID: "post-1", Where: p.Room(), Kind: match.Notice, Text: "Game 1 begins", Attempt: 1}
 		a, _, err := p.Adapter().Deliver(t.Context(), post)

@@ -358,8 +358,8 @@ type content struct {
 // contentOf returns the picture of a post, or its file if it has none.
 func contentOf(p outbox.Post) (c content) {
 	c.picture, c.name = p.Picture()
-	c.Lang, c.Chart, c.line = p.Lang, p.Chart != nil, lineOf(p)
-	if p.Game != "" { // the words of an answer name its game
+	c.Lang, c.Chart, c.line = p.Lang, p.Chart != nil || p.Sheet != nil, lineOf(p)
+	if p.Game != "" && p.Sheet == nil { // the words of an answer name its game
 		c.Number, c.name = p.Number, boardName(p.Number, p.Seq)
 	}
 	if c.picture == nil && p.File != nil {

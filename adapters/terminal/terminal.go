@@ -204,8 +204,9 @@ func (t *Terminal) answer(a outbox.Post) {
 			t.print("%s\n", bot.Fill(asker, bot.Format{}))
 		}
 		t.print("%s\n", render.Text(*a.Scene))
-	case a.Chart != nil:
-		t.print("%s\n", strings.Trim(bot.Fill(a.Text, bot.Format{})+"\n\n"+a.Chart.Letters(), "\n"))
+	case a.Chart != nil, a.Sheet != nil:
+		picture, _ := a.Picture()
+		t.print("%s\n", strings.Trim(bot.Fill(a.Text, bot.Format{})+"\n\n"+picture.Letters(), "\n"))
 	default:
 		t.print("%s\n", bot.Fill(a.Text, bot.Format{}))
 	}
@@ -245,6 +246,9 @@ func (t *Terminal) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []
 	text := bot.Fill(p.Text, bot.Format{})
 	if p.Scene != nil {
 		text += "\n" + strings.Join(grid(*p.Scene), "\n")
+	}
+	if p.Sheet != nil {
+		text += "\n\n" + p.Sheet.Letters()
 	}
 	if _, err := fmt.Fprintf(t.Out, "%s\n\n", text); err != nil {
 		return "", nil, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
@@ -33,7 +34,8 @@ type message struct {
 	Picture  string    `json:"picture,omitempty"` // its address, to which theme, layout and size are added
 	Alt      string    `json:"alt,omitempty"`
 	Lines    *lines    `json:"lines,omitempty"` // of the board, while stones can be placed or marked
-	High     int       `json:"high,omitempty"`  // pixels, of a chart of the medium size; boards are all alike
+	High     int       `json:"high,omitempty"`  // pixels, of a chart or a table of the medium size; boards are all alike
+	Wide     int       `json:"wide,omitempty"`
 	Page     string    `json:"page,omitempty"`  // path of the page of the game at this moment, "/g/abc/12"; empty: it has none
 	Turns    int       `json:"turns,omitempty"` // up to this moment
 	Next     string    `json:"next,omitempty"`  // "White to play"
@@ -150,6 +152,18 @@ func (s *server) show(ctx context.Context, m outbox.Message, who people) message
 	case m.Removed:
 	case answered.drawing != nil:
 		out.draw(answered.drawing, "/answer/"+url.PathEscape(m.Key)+"/picture.png")
+	case contest.Is(m.Game):
+		if out.Kind != match.Sheet {
+			break
+		}
+		b, err := s.board(ctx, m.Game, m.Seq)
+		if err != nil {
+			s.log.Warn("drawing a table of the transcript failed, shown without picture", "event", m.Game, "seq", m.Seq, "error", err)
+			break
+		}
+		if out.Page = b.path; b.picture != nil {
+			out.draw(&b.drawing, fmt.Sprintf("/picture/%s/%d.png", url.PathEscape(string(m.Game)), m.Seq))
+		}
 	case m.Game != "" && (out.Kind == match.Show || out.Kind == match.Notice && len(out.To) > 0 && m.Room == channel):
 		b, err := s.board(ctx, m.Game, m.Seq)
 		if err != nil {
@@ -205,8 +219,11 @@ func pick(c match.Control) string {
 }
 
 func (m *message) draw(b *drawing, address string) {
-	if c, ok := b.picture.(render.Chart); ok {
-		_, m.High, _ = c.Bounds(render.Options{Size: "medium"})
+	switch p := b.picture.(type) {
+	case render.Chart:
+		m.Wide, m.High, _ = p.Bounds(render.Options{Size: "medium"})
+	case render.Sheet:
+		m.Wide, m.High, _ = p.Bounds(render.Options{Size: "medium"})
 	}
 	m.Picture, m.Alt = address+"?v="+b.tag(), b.alt()
 }

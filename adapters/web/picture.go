@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
@@ -59,12 +60,19 @@ type boardKey struct {
 	seq  int
 }
 
-// board returns a board of a game that was shown in this room, or bot.ErrNotFound.
+// board returns a board of a game that was shown in this room, or the table of an event, which
+// has no picture before its games begin. Its error is bot.ErrNotFound if there is none.
 func (s *server) board(ctx context.Context, game match.GameID, seq int) (*board, error) {
 	return s.boards.get(boardKey{game, seq}, func() (*board, error) {
 		view, err := s.service.View(context.WithoutCancel(ctx), bot.Viewing{Game: game, Seq: seq}) // it is for others, too
 		if err != nil {
 			return nil, err
+		}
+		if view.Sheet != nil {
+			return &board{drawing: *newDrawing(*view.Sheet), path: view.Path}, nil
+		}
+		if contest.Is(game) { // nobody is paired yet
+			return &board{path: view.Path}, nil
 		}
 		return newBoard(view.Scene, view.Path), nil
 	})
@@ -81,18 +89,28 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 	game := match.GameID(r.PathValue("game"))
 	if !s.boards.Contains(boardKey{game, seq}) {
 		// An id of a game on another platform gives no access to it.
-		m, _, err := s.cfg.Log.Match(r.Context(), game)
-		if err != nil || m.Where.Platform != platform || m.Where.Channel != channel {
+		where, err := s.whereOf(r.Context(), game)
+		if err != nil || where.Platform != platform || where.Channel != channel {
 			http.NotFound(w, r)
 			return
 		}
 	}
 	b, err := s.board(r.Context(), game, seq)
-	if err != nil {
+	if err != nil || b.picture == nil {
 		http.NotFound(w, r)
 		return
 	}
 	s.draw(w, r, &b.drawing, chosen(w, r, &b.drawing))
+}
+
+// whereOf returns the room of a game or of an event.
+func (s *server) whereOf(ctx context.Context, id match.GameID) (match.Room, error) {
+	if contest.Is(id) {
+		h, _, err := s.cfg.Log.Contest(ctx, id)
+		return h.Where, err
+	}
+	m, _, err := s.cfg.Log.Match(ctx, id)
+	return m.Where, err
 }
 
 // answerPicture draws the picture of an answer.

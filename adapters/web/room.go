@@ -35,6 +35,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
@@ -76,6 +77,8 @@ type Store interface {
 	Known(ctx context.Context, who outbox.User, where match.Room, request string) (rooms.Known, error)
 	// Match returns a game and its events, or bot.ErrNotFound.
 	Match(ctx context.Context, id match.GameID) (match.Match, []match.Event, error)
+	// Contest returns an event and its log, or bot.ErrNotFound.
+	Contest(ctx context.Context, id contest.ID) (contest.Head, []contest.Event, error)
 	// Boards returns the newest public board of each unfinished game of a room, as
 	// messages in order; if there are more than limit, the newest.
 	Boards(ctx context.Context, room match.Room, limit int) ([]outbox.Message, error)
@@ -249,6 +252,9 @@ func (r *Room) line(p outbox.Post) outbox.Message {
 	}
 	if p.Kind == match.Answer {
 		m.Kind = ""
+	}
+	if p.Sheet != nil && p.Kind == match.Notice { // so that its table is drawn again, see show
+		m.Kind = match.Sheet
 	}
 	if p.Replaces != "" {
 		m.Kind += " " + p.Replaces

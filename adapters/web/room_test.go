@@ -172,6 +172,13 @@ func (d fakeService) Suggest(_ context.Context, r bot.Request, option, prefix st
 }
 
 func (d fakeService) View(_ context.Context, v bot.Viewing) (view bot.View, err error) {
+	if v.Game == "e-1" {
+		view.Path = "/e/spring"
+		if v.Seq > 2 { // before that people still join
+			view.Sheet = &render.Sheet{Title: "Spring", Rows: []render.SheetRow{{Place: "1", Name: "Ada"}}}
+		}
+		return view, nil
+	}
 	if v.Game != "g1" && v.Game != "g2" || v.Seq > 5 {
 		return view, bot.ErrNotFound
 	}
@@ -643,6 +650,44 @@ func TestPrivatePost(t *testing.T) {
 	equal(t, "White comes back", follow(t, url, "seat=white", "1").until("last"), []string{"for White", "last"})
 	equal(t, "Black sits down as White", follow(t, url, "seat=white&after=6&own=0", "").until("ready"), []string{"for White", "for both"})
 	equal(t, "and again", follow(t, url, "seat=white&after=6&own=2", "").until("ready"), []string{"for both"})
+}
+
+// The post of an event is one line of the transcript, whatever happens. Once games are played
+// it has the table as a picture, with an address.
+func TestSheetOfAnEvent(t *testing.T) {
+	r := newRoom(newLog(t))
+	url := open(t, r, fakeService{})
+	sheet := outbox.Post{ID: "1", Kind: match.Sheet, Game: "e-1", Seq: 1, Text: "sign-up is open"}
+	receipt := deliver(t, r, sheet)[0]
+	sheet.ID, sheet.Seq, sheet.Text, sheet.Replaces = "2", 2, "Ada has joined", receipt
+	deliver(t, r, sheet, outbox.Post{ID: "3", Text: "said meanwhile"})
+	sheet.ID, sheet.Seq, sheet.Text, sheet.Replaces = "4", 3, "games are on", "2"
+	sheet.Sheet = &render.Sheet{}
+	over := outbox.Post{ID: "5", Kind: match.Notice, Game: "e-1", Seq: 4, Text: "the winner: Ada", Sheet: sheet.Sheet}
+	deliver(t, r, sheet, over)
+	ms := read(follow(t, url, "seat=black", ""))
+	if len(ms) != 5 || len(ms[0].Replaces) != 0 || !slices.Equal(ms[1].Replaces, []int64{1}) || !slices.Equal(ms[3].Replaces, []int64{2}) {
+		t.Fatalf("the transcript has %+v", ms)
+	}
+	if ms[1].Picture != "" {
+		t.Errorf("there is a picture before the games begin: %s", ms[1].Picture)
+	}
+	for _, m := range []message{ms[3], ms[4]} {
+		if m.Kind != match.Sheet || m.Page != "/e/spring" || m.Alt != "Spring. 1 Ada." || m.Wide == 0 || m.High == 0 {
+			t.Errorf("shown as %+v", m)
+		}
+	}
+	if ms[4].Replaces != nil {
+		t.Errorf("the end replaces %v", ms[4].Replaces)
+	}
+	var again []message
+	for _, address := range []string{ms[3].Picture, "/picture/e-1/2.png"} {
+		answer, _ := do(t, "GET", url+address, "")
+		again = append(again, message{Text: answer.Header.Get("Content-Type"), High: answer.StatusCode})
+	}
+	if again[0].Text != "image/png" || again[1].High != http.StatusNotFound {
+		t.Errorf("the pictures are %+v", again)
+	}
 }
 
 func TestRunErrors(t *testing.T) {

@@ -70,6 +70,7 @@ var pageWords = []string{
 	"Only you can see this",
 	"Full size",
 	"Open the board",
+	"Open the table",
 	"Copy address",
 	"The address is copied.",
 	"In words",

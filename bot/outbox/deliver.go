@@ -40,8 +40,8 @@ func (b *Outbox) deliver(ctx context.Context, platforms []Platform, p *pending) 
 		err = Guarded(func() (err error) {
 			platform := named(platforms, o.Where.Platform)
 			receipt, owes, err = platform.Deliver(ctx, post)
-			if errors.Is(err, ErrTooLarge) && (post.Scene != nil || post.Chart != nil || post.File != nil) {
-				post.Scene, post.Chart, post.File = nil, nil, nil // the words say what they can
+			if errors.Is(err, ErrTooLarge) && (post.Scene != nil || post.Chart != nil || post.Sheet != nil || post.File != nil) {
+				post.Scene, post.Chart, post.Sheet, post.File = nil, nil, nil, nil // the words say what they can
 				receipt, owes, err = platform.Deliver(ctx, post)
 			}
 			return err

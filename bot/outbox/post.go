@@ -42,6 +42,7 @@ type Post struct {
 	Lang     string          // BCP 47 tag of Text
 	Scene    *render.Scene   // nil when there is nothing to draw
 	Chart    *render.Chart   // instead of a scene; only in answers
+	Sheet    *render.Sheet   // instead of a scene: the table of an event
 	Letters  bool            // the room wants it in letters, too
 	Path     string          // of the page that shows what it shows, "/g/abc/12"; empty: there is none
 	Link     string          // address of that page; empty: there is none, or its host is not known
@@ -66,15 +67,18 @@ type Post struct {
 
 // Picture returns the picture of a post, and a name for its file; nil if there is none.
 func (p Post) Picture() (pic render.Picture, name string) {
-	if p.Chart != nil {
+	switch {
+	case p.Chart != nil:
 		return *p.Chart, "compare.png"
+	case p.Sheet != nil:
+		return *p.Sheet, "table.png"
 	}
 	return p.Scene.Picture(), "board.png"
 }
 
 // Empty reports whether a post has nothing to show.
 func (p Post) Empty() bool {
-	return p.Text == "" && p.Scene == nil && p.Chart == nil && p.File == nil && len(p.Controls) == 0
+	return p.Text == "" && p.Scene == nil && p.Chart == nil && p.Sheet == nil && p.File == nil && len(p.Controls) == 0
 }
 
 // Apart is what a platform with threads needs to begin the thread of a game of an event. Such a

@@ -46,7 +46,7 @@ func TestEnglishIsComplete(t *testing.T) {
 	}
 	for key := range english {
 		derived := key == "plain" || // what earlier versions have stored
-			slices.ContainsFunc([]string{"group.", "shared.", "color.", "turn.", "thing.", "way.", "what.", "clock.weekday.", "clock.month.", "wish.", "language.", "resumed.final.", "event.is.", "event.state.", "event.bars.", "event.terms.", "event.why."}, func(p string) bool { return strings.HasPrefix(key, p) }) ||
+			slices.ContainsFunc([]string{"group.", "shared.", "color.", "turn.", "thing.", "way.", "what.", "clock.weekday.", "clock.month.", "wish.", "language.", "resumed.final.", "event.is.", "event.state.", "event.bars.", "event.terms.", "event.why.", "event.leads.", "event.first.", "event.sheet.won.", "event.sheet.lost.", "event.sheet.sign."}, func(p string) bool { return strings.HasPrefix(key, p) }) ||
 			strings.HasSuffix(key, ".word") || strings.HasPrefix(key, "games.") || strings.HasPrefix(key, "remind.is.") ||
 			strings.HasPrefix(key, "settings.opens.") || strings.HasPrefix(key, "settings.pages.") || strings.HasPrefix(key, "label.") && rulesKind(key[len("label."):]) ||
 			strings.HasSuffix(key, ".one") && english[strings.TrimSuffix(key, ".one")] != ""
@@ -67,7 +67,7 @@ var fragments = []string{"label.", "clock.words.", "clock.left.", "clock.weekday
 	"quoted", "called", "plain", "use", "reason", "somebody", "opponent.me", "seat.open", "seat.reserved", "handicap", "rated", "with.clock", "left", "draw", "void",
 	"jigo", "win", "win.other", "left.vacation", "left.until", "due.at", "running", "below", "handicap.free", "review.to", "game.choice", "instant", "ago", "room", "linked", "remind.elsewhere", "view.title", "view.mine", "read.run",
 	"event.title", "event.state.", "event.line", "event.terms.anyone", "event.terms.seats", "event.terms.lot", "event.terms.ranks", "event.player.rank",
-	"event.group.title", "event.standing", "event.standing.open", "event.standing.out", "event.standing.sos", "event.standing.sodos", "event.pairing.line", "event.pairing.stones", "event.pairing.bye", "event.weight.", "event.score.", "event.view.", "event.versus", "event.late.moves", "event.late.count", "event.late.flag"}
+	"event.group.title", "event.sheet.", "event.versus.said", "event.pairing.line", "event.pairing.stones", "event.pairing.bye", "event.weight.", "event.score.", "event.view.", "event.versus", "event.late.moves", "event.late.count", "event.late.flag"}
 
 // A sentence ends with a stop. One that leads up to a command or an example with a colon,
 // or asks a question before it, ends with that and without a stop, so that people can

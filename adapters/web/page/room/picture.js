@@ -10,14 +10,15 @@ import { send } from './send.js';
 
 const source = (m, size) => m.picture + '&theme=' + (dark.matches ? 'slate' : '') + '&layout=' + (narrow.matches ? 'portrait' : '') + '&size=' + size;
 
-// The pictures of a board in pixels, and those of a chart, of which the message tells how high
-// the medium one is.
+// The pictures of a board in pixels, and those of a chart or a table, of which the message tells
+// how wide and high the medium one is.
 const board = { small: { width: 720, height: 495 }, medium: { width: 960, height: 660 }, large: { width: 1440, height: 990 } };
 const portrait = { small: { width: 498, height: 798 }, medium: { width: 664, height: 1064 }, large: { width: 996, height: 1596 } };
-const chart = (high) => ({
-  small: { width: 540, height: Math.round(high * .75) }, medium: { width: 720, height: high }, large: { width: 1080, height: Math.round(high * 1.5) },
-});
-const boundsOf = (m) => m.high ? chart(m.high) : narrow.matches ? portrait : board;
+const chart = (wide, high) => {
+  const times = (factor) => ({ width: Math.round(wide * factor), height: Math.round(high * factor) });
+  return { small: times(.75), medium: times(1), large: times(1.5) };
+};
+const boundsOf = (m) => m.high ? chart(m.wide, m.high) : narrow.matches ? portrait : board;
 
 /** Makes the figure of a message. */
 export function picture(m) {
@@ -34,7 +35,8 @@ export function picture(m) {
   const larger = say(make('button', { type: 'button', className: 'quiet' }), 'Full size');
   larger.onclick = () => enlarge(m);
   load();
-  const open = m.page && say(make('a', { className: 'quiet', href: m.page, target: '_blank' }), 'Open the board');
+  const link = { className: 'quiet', href: m.page, target: '_blank' };
+  const open = m.page && (m.kind === 'sheet' ? say(make('a', link), 'Open the table') : say(make('a', link), 'Open the board'));
   const copy = open && navigator.clipboard && say(make('button', { type: 'button', className: 'quiet' }), 'Copy address');
   if (copy) copy.onclick = () => navigator.clipboard.writeText(new URL(m.page, base).href).then(() => tell(t('The address is copied.')), () => {});
   const e = make('figure', { className: m.high ? 'chart' : '' }, img,

@@ -26,7 +26,7 @@ export function clear() {
 
 /** Learns from a message; reports whether something else is awaited now. */
 export function learn(m) {
-  if (!m.game || !m.picture && !m.due) return false;
+  if (!m.game || m.kind === 'sheet' || !m.picture && !m.due) return false;
   const { latest } = games.get(m.game) ?? none;
   games.delete(m.game);
   games.set(m.game, {
