@@ -180,7 +180,7 @@ func (b *Bot) fixtures(ctx context.Context, id contest.ID) (func(round, table in
 	}, err
 }
 
-// eventAsker adds what depends on who asks, and where.
+// eventAsker adds what depends on the person asking and the room.
 func (b *Bot) eventAsker(ctx context.Context, in *contest.Input, r Request, s localizer) error {
 	in.Request = match.Request{ID: r.ID, Command: r.Command, Args: r.Args, Where: r.Where, Reply: r.Reply, Moderator: r.moderates(r.Command)}
 	in.By, in.Room = s.by, b.settings(s.here)
@@ -303,9 +303,9 @@ func (b *Bot) contestAt(ctx context.Context, id contest.ID, seq int) (*contest.C
 // fixturesAtOnce is how many games are opened before the next look at what else is due.
 const fixturesAtOnce = 10
 
-// eventDue runs a timed action of an event, and reports whether it did anything. What a game
-// has to do with it happens first, by a request of its own, so that nothing is lost or done
-// twice if the program is killed in between.
+// eventDue runs a timed action of an event, and reports whether it did anything. It changes
+// games first, each in a step of its own. If the program is killed in between, the next start
+// repeats the action, and the steps that were stored change nothing again.
 func (b *Bot) eventDue(ctx context.Context, d match.Due, now time.Time) (bool, error) {
 	request := fmt.Sprintf("%s:%s:%d:%d", d.Kind, d.Game, d.Seq, d.At.UnixMilli())
 	for range attempts {

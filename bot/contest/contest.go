@@ -48,7 +48,7 @@ const (
 	Cancelled State = "cancelled" // called off
 )
 
-// Runs are the states of an event that goes on.
+// Runs are the states of an event that is not over.
 var Runs = []State{SignUp, Playing}
 
 // A Head is what lists of events need: it is stored beside the log, from which it follows.
@@ -80,9 +80,9 @@ type Contest struct {
 
 // A Player is somebody who has joined.
 type Player struct {
-	Person match.PersonID // of whoever plays now
+	Person match.PersonID // the present one, if the player was replaced
 	Rank   int            // see ParseRank; NoRank: none
-	Seeded int            // the rank by which the seat is paired: that of whoever had it first
+	Seeded int            // the rank by which the seat is paired: that of its first player
 	Joined time.Time
 	Left   time.Time        // when they left, or were withdrawn; zero: they are in
 	Before []match.PersonID // whom they replaced, oldest first
@@ -329,7 +329,8 @@ type Step struct {
 	Done string // the kind of the owed action that this step carries out; empty: none
 }
 
-// Owed reports whether a kind of timed action of an event is owed, and stays until it is done.
+// Owed reports whether timed actions of a kind stay until they are done. The others follow from
+// the state of the event.
 func Owed(kind string) bool { return strings.Contains(kind, ":") }
 
 // Tables returns the tables of all rounds.

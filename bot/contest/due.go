@@ -132,7 +132,7 @@ func (in *Input) ended(s Step, game match.GameID) Step {
 	return in.finish(in.step(nil, in.and(Body{Kind: scored, Scores: []Score{score}})...))
 }
 
-// timeIsUp ends what is left of a round, and comes again each day until nothing is. A count that
+// timeIsUp ends the games of a round that are left, and comes again each day until there are none. A count that
 // is not accepted stands as it is marked; a game that players try out is left to the
 // organiser. Where clocks run for longer, because the bot or its platform was away, the round
 // does, too.

@@ -70,7 +70,7 @@ func (c *Contest) Standing(players []int) []standings.Row {
 	for i := range rows {
 		rows[i].Player++
 	}
-	if c.System == Knockout && len(c.Rounds) > 0 { // who goes on is before who has won as much
+	if c.System == Knockout && len(c.Rounds) > 0 { // winners of a round come before its losers
 		places := map[int]int{}
 		for _, s := range c.Bracket().Standings() {
 			places[s.Player] = s.Place

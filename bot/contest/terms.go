@@ -76,7 +76,7 @@ func (d Draft) Encode() string {
 }
 
 // ParseDraft reads what Encode returns. If there is no draft, text is empty, and d is nil: a
-// draft in which nothing is chosen is one.
+// draft without any choice is one, too.
 func ParseDraft(text string) (d Draft, err error) {
 	if text == "" {
 		return nil, nil
