@@ -77,9 +77,12 @@ func (b *Bot) likely(ctx context.Context, r Request, h handler, by match.PersonI
 	conditions := candidates(h, by)
 	for i, candidate := range conditions {
 		// Most people play in few of the games of a room, so all of these are listed only if
-		// theirs leave no candidate. Joining and declining may be about games of others.
+		// theirs leave no candidate. Joining and declining may be about games of others, but not
+		// about those of an event, of which there may be many more.
 		query := Query{Where: where, States: unfinished, Limit: b.mostGames()}
-		if i == 0 && h.Name != "join" && h.Name != "decline" {
+		if h.Name == "join" || h.Name == "decline" {
+			query.Own = true
+		} else if i == 0 {
 			query.Player = by
 		}
 		if !listed && (i == 0 || i == len(conditions)-1) {

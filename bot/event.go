@@ -48,6 +48,9 @@ func (b *Bot) changeEvent(ctx context.Context, r Request, s localizer) (Answer, 
 	} else {
 		in, err := b.eventInput(ctx, c, when(r, now))
 		if err == nil {
+			err = b.loadFixtures(ctx, in, "")
+		}
+		if err == nil {
 			err = b.eventAsker(ctx, in, r, s)
 		}
 		if err != nil {
@@ -120,33 +123,54 @@ func (b *Bot) carryOut(ctx context.Context, step contest.Step) {
 	}
 }
 
-// eventInput loads what a decision about an event depends on; c is nil for a new one.
+// eventInput loads what a decision about an event depends on, but for its games; c is nil for a
+// new one.
 func (b *Bot) eventInput(ctx context.Context, c *contest.Contest, now time.Time) (*contest.Input, error) {
 	in := &contest.Input{Contest: c, Rulesets: b.rulesets, Zone: time.UTC, Now: now.UTC().Truncate(time.Millisecond)}
 	if c == nil {
 		return in, nil
 	}
-	in.Games = map[match.GameID]contest.Game{}
-	ms, err := b.store.Matches(ctx, Query{Event: c.ID, Limit: fixtures})
-	if err != nil {
+	var err error
+	if in.Unasked, err = b.unasked(ctx, c); err != nil {
 		return nil, err
+	}
+	in.Fixture, err = b.fixtures(ctx, c.ID)
+	return in, err
+}
+
+// loadFixtures adds the games of the event to what a decision depends on: one, or all for "".
+// A league may have many hundreds.
+func (b *Bot) loadFixtures(ctx context.Context, in *contest.Input, game match.GameID) error {
+	in.Games = map[match.GameID]contest.Game{}
+	if in.Contest == nil {
+		return nil
+	}
+	var ms []match.Match
+	var err error
+	if game == "" {
+		ms, err = b.store.Matches(ctx, Query{Event: in.Contest.ID, Limit: fixtures})
+	} else {
+		var m match.Match
+		if m, err = b.store.Header(ctx, game); errors.Is(err, ErrNotFound) {
+			return nil
+		}
+		ms = []match.Match{m}
+	}
+	if err != nil {
+		return err
 	}
 	for _, m := range ms {
 		g := contest.Game{Match: m}
 		if m.State == match.Going && m.Deadline.IsZero() { // play has stopped
 			p, err := b.position(ctx, m, m.Seq)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			g.Disputed = p.Contested()
 		}
 		in.Games[m.ID] = g
 	}
-	if in.Unasked, err = b.unasked(ctx, c); err != nil {
-		return nil, err
-	}
-	in.Fixture, err = b.fixtures(ctx, c.ID)
-	return in, err
+	return nil
 }
 
 // unasked returns the players whom the question about the next round has not reached.
@@ -318,8 +342,6 @@ func (b *Bot) eventDue(ctx context.Context, d match.Due, now time.Time) (bool, e
 		}
 		what, game, args := contest.Closing(d.Kind)
 		switch what {
-		case "open":
-			err = b.openFixtures(ctx, c, now)
 		case "close", "count":
 			err = b.closeFixture(ctx, c, game, what, request, now)
 		case "credit":
@@ -329,6 +351,15 @@ func (b *Bot) eventDue(ctx context.Context, d match.Due, now time.Time) (bool, e
 			return false, err
 		}
 		in, err := b.eventInput(ctx, c, now)
+		switch {
+		case err != nil:
+		case what == "open":
+			if err = b.loadFixtures(ctx, in, ""); err == nil {
+				err = b.openFixtures(ctx, in)
+			}
+		case what == "ends", what == "result":
+			err = b.loadFixtures(ctx, in, game)
+		}
 		if err != nil {
 			return false, err
 		}
@@ -373,21 +404,20 @@ func (b *Bot) eventAway(ctx context.Context, c *contest.Contest, now time.Time) 
 	return away || !place.Server.Left.IsZero(), at, err
 }
 
-// openFixtures opens some of the games of a round that do not exist yet.
-func (b *Bot) openFixtures(ctx context.Context, c *contest.Contest, now time.Time) error {
+// openFixtures opens some of the games of a round that do not exist yet, and adds them to the
+// games of the event.
+func (b *Bot) openFixtures(ctx context.Context, of *contest.Input) error {
 	n := 0
-	for _, number := range c.Unopened() {
-		if n == fixturesAtOnce {
-			break
-		}
-		m := c.Match(number)
-		id := fmt.Sprintf("open:%s:%d:%d", c.ID, m.Fixture.Round, m.Fixture.Table)
-		if _, done, err := b.store.Answered(ctx, id); err != nil {
-			return err
-		} else if done {
+	for _, number := range of.Contest.Unopened() {
+		m := of.Contest.Match(number)
+		if _, exists := of.Games[m.ID]; exists {
 			continue
 		}
-		in := &task{Input: match.Input{Request: match.Request{ID: id, Where: m.Where}, Now: now.UTC().Truncate(time.Millisecond), Rulesets: b.rulesets}}
+		if n++; n > fixturesAtOnce {
+			break
+		}
+		id := fmt.Sprintf("open:%s:%d:%d", m.Fixture.Event, m.Fixture.Round, m.Fixture.Table)
+		in := &task{Input: match.Input{Request: match.Request{ID: id, Where: m.Where}, Now: of.Now, Rulesets: b.rulesets}}
 		var err error
 		if in.localizer.here, err = b.rooms.Place(ctx, m.Where); err == nil {
 			err = b.prepare(ctx, in)
@@ -404,10 +434,13 @@ func (b *Bot) openFixtures(ctx context.Context, c *contest.Contest, now time.Tim
 		if step.Match == nil {
 			return fmt.Errorf("table %d cannot begin: %v", number, step.Answer.Texts)
 		}
-		if _, err := b.commit(ctx, &step, in, Request{}); err != nil && !errors.Is(err, ErrConflict) {
+		switch _, err := b.commit(ctx, &step, in, Request{}); {
+		case errors.Is(err, ErrConflict): // it was opened meanwhile, and is found next time
+		case err != nil:
 			return err
+		default:
+			of.Games[m.ID] = contest.Game{Match: *step.Match}
 		}
-		n++
 	}
 	return nil
 }
@@ -475,6 +508,9 @@ func (b *Bot) actEvent(ctx context.Context, id contest.ID, request string, what 
 			return err
 		}
 		in, err := b.eventInput(ctx, c, b.now())
+		if err == nil {
+			err = b.loadFixtures(ctx, in, "")
+		}
 		if err != nil {
 			return err
 		}

@@ -205,22 +205,22 @@ func (c *clinic) waits(d time.Duration) {
 	}
 }
 
-// event loads the event, which is the only one.
-func (c *clinic) event() *contest.Contest {
-	c.t.Helper()
-	heads, err := c.store.Contests(c.t.Context(), match.Room{}, nil, 2)
-	must(c.t, err)
-	h, log, err := c.store.Contest(c.t.Context(), heads[0].ID)
-	must(c.t, err)
+// theEvent loads the event, which is the only one.
+func (k *talk) theEvent(t testing.TB) *contest.Contest {
+	t.Helper()
+	heads, err := k.store.Contests(t.Context(), match.Room{}, nil, 2)
+	must(t, err)
+	h, log, err := k.store.Contest(t.Context(), heads[0].ID)
+	must(t, err)
 	e, err := contest.Fold(h, log)
-	must(c.t, err)
+	must(t, err)
 	return e
 }
 
 // resigns lets Black resign at a table of the round.
 func (c *clinic) resigns(table int) {
 	c.t.Helper()
-	tb := c.event().Round().Tables[table-1]
+	tb := c.theEvent(c.t).Round().Tables[table-1]
 	m, err := c.store.Header(c.t.Context(), tb.Game)
 	must(c.t, err)
 	who, err := c.store.People(c.t.Context(), []match.PersonID{m.Black})
@@ -233,7 +233,7 @@ func (c *clinic) resigns(table int) {
 func (c *clinic) outcome() (lines []string) {
 	c.t.Helper()
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	e := c.event()
+	e := c.theEvent(c.t)
 	add("event %s, %d players, organisers %d", e.State, len(e.Players), len(e.Organisers))
 	for r, round := range e.Rounds {
 		add("round %d, bye %d, absent %v, began %v, ends %v", r+1, round.Bye, round.Absent, round.Began, round.Ends)

@@ -109,6 +109,9 @@ func lateness(q *question, c *contest.Contest) outbox.Post {
 		return q.refuse(say("event.late.none", c.Name))
 	}
 	in, err := q.b.eventInput(q.ctx, c, q.now)
+	if err == nil {
+		err = q.b.loadFixtures(q.ctx, in, "")
+	}
 	if err != nil {
 		return q.failed(err)
 	}

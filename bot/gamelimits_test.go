@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -44,6 +45,23 @@ func TestGamesOfEventsAreNotLimited(t *testing.T) {
 	}
 	if a, _ := k.say(t, "ada", "/new opponent:eve"); a.Text != "" {
 		t.Errorf("beside the games of an event: %q", a.Text)
+	}
+}
+
+// However many games of a league are going on beside it, somebody can join the game that is open.
+func TestJoinBesideALeague(t *testing.T) {
+	k := newTalk(t)
+	k.start(bot.Config{Games: match.Limits{Person: 2, Channel: 2}})
+	k.lines(t, "ada> /new", "kim> /new opponent:eve", "eve> /join game:2")
+	going := k.matches(t, bot.Query{Number: 2})[0]
+	for i := range 5 {
+		m := going
+		m.ID, m.Page, m.Fixture = match.GameID(fmt.Sprint("table-", i)), "", match.Fixture{Event: "e-1", Round: 1, Table: i + 1}
+		m.Seq, m.Changed = 0, k.now.Add(time.Minute)
+		must(t, k.store.Commit(t.Context(), &match.Step{Request: string(m.ID), At: k.now, Match: &m, New: true}))
+	}
+	if a, _ := k.say(t, "bob", "/join"); a.Refused || k.matches(t, bot.Query{Number: 1})[0].State != match.Going {
+		t.Errorf("%q, and the game is not joined", a.Text)
 	}
 }
 

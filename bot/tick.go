@@ -35,12 +35,13 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return now.Add(rooms.Pulse), err
 	}
+	progress := false
 	for {
 		ds, err := b.store.DueBy(ctx, now, dueAtOnce)
 		if err != nil {
 			return now.Add(rooms.Pulse), err
 		}
-		progress := false
+		progress = false
 		for _, d := range ds {
 			b.rooms.Beat()
 			done := false
@@ -55,7 +56,7 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 			if err != nil {
 				b.log.Error("timed action failed, will retry", "game", d.Game, "kind", d.Kind, "error", err)
 			}
-			progress = progress || done
+			progress = progress || done && err == nil
 		}
 		if len(ds) < dueAtOnce || !progress {
 			break
@@ -63,8 +64,12 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 	}
 	again := now.Add(rooms.Pulse)
 	next, err := b.store.NextDue(ctx)
-	if err == nil && !next.IsZero() && next.Before(again) && next.After(now) {
+	switch {
+	case err != nil || next.IsZero() || !next.Before(again):
+	case next.After(now):
 		again = next
+	case progress: // an event has more games to open
+		again = now
 	}
 	return again, err
 }

@@ -1,0 +1,224 @@
+package bot_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
+)
+
+// TestLargeEvent has as many players as there can be in one room: what each step takes is in its
+// log.
+func TestLargeEvent(t *testing.T) {
+	tier.Soak(t)
+	for _, terms := range []string{"system:swiss rounds:3", "system:groups group:8"} {
+		t.Run(terms, func(t *testing.T) {
+			st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "halfpoint.db"))
+			must(t, err)
+			defer st.Close()
+			k := newTalkOn(st)
+			took := func(what string, do func()) {
+				from := time.Now()
+				do()
+				t.Logf("%-28s %v", what, time.Since(from).Round(time.Millisecond))
+			}
+			k.lines(t, "mod> /event new title:Large size:5 until:1d days:8 "+terms, "mod> /event publish")
+			join := func(n int) { k.ask(t, fmt.Sprint("p", n), "/event join") }
+			took("the first join", func() { join(1) })
+			took("198 joins", func() {
+				for n := 2; n < contest.MaxPlayers; n++ {
+					join(n)
+				}
+			})
+			took("the last join", func() { join(contest.MaxPlayers) })
+			took("the message", func() { k.posts(t) })
+			k.now = k.now.Add(day)
+			k.alive(t)
+			took("pairing and ten games", func() { k.tick(t) })
+			took("all other games", func() {
+				for ticks := 0; len(k.theEvent(t).Unopened()) > 0; ticks++ {
+					k.now = k.now.Add(100 * time.Millisecond)
+					again, err := k.bot.Tick(t.Context())
+					must(t, err)
+					if again.After(k.now) && len(k.theEvent(t).Unopened()) > 0 || ticks > 100 {
+						t.Fatalf("tick %d: again at %v, it is %v", ticks, again, k.now)
+					}
+				}
+			})
+			took("their posts", func() { k.posts(t) })
+			games := k.matches(t, bot.Query{States: []match.State{match.Going}, Limit: 5000})
+			t.Logf("%d games", len(games))
+			took("a resignation", func() { k.ask(t, "p1", "/resign yes") })
+			took("its result", func() { k.tick(t) })
+			took("a result by hand", func() { k.ask(t, "mod", "/event result table:9 as:black confirm:yes") })
+			took("the table", func() { k.ask(t, "p1", "/event") })
+			k.now = k.now.Add(5 * day)
+			k.alive(t)
+			took("all flags and results", func() { k.tick(t) })
+			took("their posts", func() { k.posts(t) })
+		})
+	}
+}
+
+// A round with more games than are opened at once goes on with the rest without a pause.
+func TestRoundOpensAllItsGames(t *testing.T) {
+	k := newTalk(t)
+	k.league(t, "size:5 until:1d days:10", "ada", "bob", "eve", "kim", "zoe", "ian")
+	k.now = k.now.Add(day)
+	k.alive(t)
+	for ticks := 1; ; ticks++ {
+		again, err := k.bot.Tick(t.Context())
+		must(t, err)
+		if len(k.theEvent(t).Unopened()) == 0 {
+			if n := len(k.matches(t, bot.Query{})); n != 15 || ticks > 3 {
+				t.Errorf("%d games after %d ticks", n, ticks)
+			}
+			return
+		}
+		if again.After(k.now) {
+			t.Fatalf("games are missing, and the next tick is in %v", again.Sub(k.now))
+		}
+		k.now = k.now.Add(100 * time.Millisecond)
+	}
+}
+
+// league publishes an event, and lets people join.
+func (k *talk) league(t *testing.T, terms string, players ...string) {
+	t.Helper()
+	k.lines(t, "mod> /event new title:Spring "+terms, "mod> /event publish")
+	for _, who := range players {
+		k.say(t, who, "/event join")
+	}
+}
+
+// plays asks for a line, in which the number of a table's game is missing, as its player of a colour.
+func (k *talk) plays(t *testing.T, table int, black bool, line string) {
+	t.Helper()
+	m, err := k.store.Header(t.Context(), k.theEvent(t).Round().Tables[table-1].Game)
+	must(t, err)
+	who := m.White
+	if black {
+		who = m.Black
+	}
+	users, err := k.store.People(t.Context(), []match.PersonID{who})
+	must(t, err)
+	if a := k.ask(t, users[who].ID, fmt.Sprintf(line, m.Number)); a.Refused {
+		t.Errorf("%s: %s", line, a.Text)
+	}
+}
+
+// A flag that falls when the round ends decides its game, and the event is over.
+func TestFlagFallsAsTheRoundEnds(t *testing.T) {
+	k := newTalk(t)
+	k.league(t, "size:5 until:1d days:2", "ada", "bob")
+	k.wait(t, day)
+	round := k.theEvent(t).Round()
+	k.wait(t, round.Began.Add(day).Sub(k.now)-time.Millisecond)
+	k.plays(t, 1, true, "/place C3 game:%d")
+	k.wait(t, round.Ends.Sub(k.now)+2*time.Minute) // turns made in time may be on their way
+	e := k.theEvent(t)
+	if r := e.Round().Tables[0].Result; e.State != contest.Over || r == nil || r.Game != "B+T" || r.How != contest.Played {
+		t.Errorf("the event is %s, the result %+v", e.State, r)
+	}
+}
+
+// Two games that end in the same millisecond both count.
+func TestTwoResultsAtOnce(t *testing.T) {
+	k := newTalk(t)
+	k.league(t, "size:5 until:1d days:2", "ada", "bob", "eve")
+	k.wait(t, day)
+	k.plays(t, 1, true, "/resign game:%d confirm:yes")
+	k.plays(t, 2, false, "/resign game:%d confirm:yes")
+	k.wait(t, time.Second)
+	r := k.theEvent(t).Round()
+	if len(r.Tables) != 3 || r.Tables[0].Open() || r.Tables[1].Open() || r.Tables[0].Result.White != 2 || r.Tables[1].Result.Black != 2 {
+		t.Errorf("results %+v, %+v", r.Tables[0].Result, r.Tables[1].Result)
+	}
+}
+
+// A pressed store lets somebody else in before a change of an event is stored, once.
+type pressed struct {
+	bot.Store
+	first func()
+}
+
+func (p *pressed) CommitContest(ctx context.Context, s *contest.Step) error {
+	if first := p.first; first != nil {
+		p.first = nil
+		first()
+	}
+	return p.Store.CommitContest(ctx, s)
+}
+
+// An organiser and a player who press at the same moment both get what they asked for, or hear
+// why not; asked again, a request has the same answer and no further effect.
+func TestTwoPressAtOnce(t *testing.T) {
+	k := newTalk(t)
+	k.league(t, "size:5 until:1d days:2 seats:3", "ada", "bob")
+	for _, c := range []struct{ first, then, says, state string }{
+		{"ada> /event leave", "eve> /event join", "You are in “Spring”, as player 2", "signup"},
+		{"ada> /event join", "kim> /event join", "“Spring” is full. You are number 1 on the waiting list", "signup"},
+		{"mod> /event start confirm:yes", "zoe> /event join", "“Spring” has begun", "playing"},
+		{"bob> /event leave confirm:yes", "mod> /event withdraw player:bob confirm:yes", "Bob has left “Spring” already", "playing"},
+		{"mod> /event cancel confirm:yes", "eve> /event leave confirm:yes", "“Spring” was called off", "cancelled"},
+	} {
+		k.now = k.now.Add(time.Minute)
+		k.alive(t)
+		k.tick(t)
+		store := &pressed{Store: k.store, first: func() {
+			who, line, _ := strings.Cut(c.first, "> ")
+			k.ask(t, who, line)
+		}}
+		who, line, _ := strings.Cut(c.then, "> ")
+		r, err := k.request(who, line)
+		must(t, err)
+		a, err := k.on(store).Ask(t.Context(), r)
+		must(t, err)
+		seq := k.theEvent(t).Seq
+		again, err := k.on(k.store).Ask(t.Context(), r)
+		must(t, err)
+		e := k.theEvent(t)
+		if a.Own().Text != again.Own().Text || e.Seq != seq {
+			t.Errorf("%s: %q, then %q; line %d is now %d", c.then, a.Own().Text, again.Own().Text, seq, e.Seq)
+		}
+		if !strings.Contains(a.Own().Text, c.says) || string(e.State) != c.state {
+			t.Errorf("%s after %s: the event is %s; %q", c.then, c.first, e.State, a.Own().Text)
+		}
+		k.posts(t)
+	}
+}
+
+// A clock that is set back during the sign-up changes nothing: it ends when it was to end, and
+// the times of the log do not go back.
+func TestClockSetBackDuringSignUp(t *testing.T) {
+	k := newTalk(t)
+	k.league(t, "size:5 until:1d days:2", "ada", "bob")
+	until := k.theEvent(t).Until
+	k.now = k.now.Add(-time.Hour)
+	k.bot = k.on(k.store)
+	k.say(t, "eve", "/event join")
+	k.wait(t, until.Sub(k.now)-time.Second)
+	if e := k.theEvent(t); e.State != contest.SignUp || len(e.Players) != 3 || !e.Until.Equal(until) {
+		t.Errorf("just before its end the sign-up is %s with %d players, until %v, was %v", e.State, len(e.Players), e.Until, until)
+	}
+	k.wait(t, time.Minute)
+	e := k.theEvent(t)
+	if e.State != contest.Playing || e.Round().Paired.Before(until) {
+		t.Errorf("after it the event is %s", e.State)
+	}
+	_, log, err := k.store.Contest(t.Context(), e.ID)
+	must(t, err)
+	for i, line := range log[1:] {
+		if line.At.Before(log[i].At) {
+			t.Errorf("line %d was at %v, the one before at %v", line.Seq, line.At, log[i].At)
+		}
+	}
+}
