@@ -34,7 +34,7 @@ func exportEvent(q *question, c *contest.Contest) outbox.Post {
 			return match.Control{Label: label, Command: eventName, Args: map[string]string{"what": "export", "as": as, "event": strconv.Itoa(c.Number)}}
 		}
 		p.Controls = labelled(q.lang, []match.Control{sheet("label.event.csv", "csv"), sheet("label.event.games", "games")})
-		if p.File, err = q.b.eventJSON(q.ctx, c, log); err != nil {
+		if p.File, err = q.b.eventJSON(q.ctx, c); err != nil {
 			return q.failed(err)
 		}
 		return p
@@ -55,8 +55,8 @@ func exportEvent(q *question, c *contest.Contest) outbox.Post {
 	return p
 }
 
-// eventJSON returns an event with its log as package audit reads it.
-func (b *Bot) eventJSON(ctx context.Context, c *contest.Contest, log []contest.Event) (*outbox.File, error) {
+// eventJSON returns an event as package audit reads it.
+func (b *Bot) eventJSON(ctx context.Context, c *contest.Contest) (*outbox.File, error) {
 	var ids []match.PersonID
 	for _, p := range c.Players {
 		ids = append(ids, p.Person)
@@ -65,7 +65,7 @@ func (b *Bot) eventJSON(ctx context.Context, c *contest.Contest, log []contest.E
 	if err != nil {
 		return nil, err
 	}
-	e := exported(c, log)
+	e := exported(c)
 	for i, p := range c.Players {
 		if _, ok := known[p.Person]; !ok { // they are forgotten
 			e.Players[i].ID = ""
@@ -79,7 +79,7 @@ func (b *Bot) eventJSON(ctx context.Context, c *contest.Contest, log []contest.E
 }
 
 // exported returns an event as package audit has it.
-func exported(c *contest.Contest, log []contest.Event) *audit.Event {
+func exported(c *contest.Contest) *audit.Event {
 	e := &audit.Event{Version: audit.Version, ID: string(c.ID), Title: c.Name, System: audit.System(c.System), Options: exportedOptions(c), Rounds: []audit.Round{}}
 	seeds := c.Tournament().Players
 	for i, p := range c.Players {
@@ -102,11 +102,8 @@ func exported(c *contest.Contest, log []contest.Event) *audit.Event {
 		e.Rounds = append(e.Rounds, out)
 	}
 	if len(c.Rounds) > 0 {
-		switch c.System {
-		case contest.Groups:
-			e.Groups = contest.Drawn(log)
-		case contest.RoundRobin:
-			e.Groups = c.InGroups()
+		if c.System == contest.Groups || c.System == contest.RoundRobin || c.System == contest.Knockout {
+			e.Groups = c.Drawn
 		}
 		exportTables(e, c)
 	}

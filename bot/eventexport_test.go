@@ -131,3 +131,27 @@ func TestEventSheets(t *testing.T) {
 		t.Errorf("xml: %+v", p)
 	}
 }
+
+// Every system exports what the audit needs, also with other tie-breaks.
+func TestExportedSystemsPassTheAudit(t *testing.T) {
+	for _, terms := range []string{"system:swiss rounds:2 ties:sodos,sos", "system:mcmahon rounds:2", "system:roundrobin ties:direct", "system:knockout komi:5.5 rules:aga"} {
+		k := newTalk(t)
+		k.lines(t, "mod> /event new title:Cup size:5 ranks:yes "+terms, "mod> /event publish")
+		for i, who := range []string{"ada", "bob", "eve", "kim"} {
+			k.lines(t, fmt.Sprintf("%s> /event join rank:%dk", who, 1+4*i))
+		}
+		k.lines(t, "mod> /event start confirm:yes")
+		k.wait(t, time.Minute)
+		k.lines(t, "mod> /event result table:1 as:black confirm:yes", "mod> /event result table:2 as:white confirm:yes")
+		k.wait(t, 50*time.Hour)
+		p := k.ask(t, "ada", "/event what:export")
+		if p.File == nil {
+			t.Fatalf("%s: %s", terms, p.Text)
+		}
+		e, err := audit.Read(bytes.NewReader(p.File.Data))
+		must(t, err)
+		if r := audit.Run(e); !r.Correct || len(r.Rounds) != 2 {
+			t.Errorf("%s: the audit finds %+v\nin %s", terms, r, p.File.Data)
+		}
+	}
+}

@@ -45,6 +45,7 @@ type EventPlayer struct {
 type EventGroup struct {
 	Name    string   // "Group A"; empty: there is only one
 	Columns []string // of the games: the players in the order of rows, or rounds
+	Sums    []string // "Score" and what decides between equal scores
 	Cross   bool     // they are players
 	Rows    []EventRow
 }
@@ -52,9 +53,10 @@ type EventGroup struct {
 // An EventRow is the row of a player. Each number says where it comes from.
 type EventRow struct {
 	EventPlayer
-	Place, Score, SOS EventSum
-	Games             [][]EventResult // by column
-	Open              int
+	Place EventSum
+	Sums  []EventSum      // as EventGroup.Sums
+	Games [][]EventResult // by column
+	Open  int
 }
 
 // An EventResult is a game in the row of a player.
@@ -134,7 +136,7 @@ func (b *Bot) viewEvent(ctx context.Context, v Viewing) (View, error) {
 	}
 	switch v.File {
 	case "json":
-		out.File, err = b.eventJSON(ctx, c, log)
+		out.File, err = b.eventJSON(ctx, c)
 	case "csv":
 		out.File = w.playerSheet()
 	case "games.csv":
@@ -281,6 +283,12 @@ func (w *eventWords) group(players []int) EventGroup {
 			g.Columns = append(g.Columns, strconv.Itoa(r+1))
 		}
 	}
+	g.Sums = []string{w.say(say("event.view.place.score"))}
+	for _, tie := range w.ties() {
+		if tie != "direct" {
+			g.Sums = append(g.Sums, strings.ToUpper(tie))
+		}
+	}
 	column := func(round int, opponent int) int {
 		if !g.Cross {
 			return round
@@ -293,7 +301,15 @@ func (w *eventWords) group(players []int) EventGroup {
 	}
 	for _, row := range rows {
 		out := EventRow{EventPlayer: w.player(row.Player), Open: row.Open, Games: make([][]EventResult, len(g.Columns))}
-		out.Place, out.Score, out.SOS = w.place(row, rows), w.score(row), w.sos(row)
+		out.Place, out.Sums = w.place(row, rows), []EventSum{w.score(row)}
+		for _, tie := range w.ties() {
+			switch tie {
+			case "sos":
+				out.Sums = append(out.Sums, w.sos(row))
+			case "sodos":
+				out.Sums = append(out.Sums, w.sodos(row))
+			}
+		}
 		for r, round := range c.Rounds {
 			for _, t := range round.Tables {
 				if t.Black != row.Player && t.White != row.Player {
@@ -384,27 +400,55 @@ func (w *eventWords) waits(t contest.Table, m match.Match) Text {
 	return waits
 }
 
+// ties returns what decides between equal scores, in order.
+func (w *eventWords) ties() []string {
+	if w.contest.Ties == nil {
+		return []string{"sos", "direct"}
+	}
+	return w.contest.Ties
+}
+
 // score says where a score comes from.
 func (w *eventWords) score(row standings.Row) EventSum {
 	total := w.say(halves(row.Score.Total))
-	return EventSum{total, w.say(say("event.view.score", w.text(row.Player), total)), w.say(say("event.view.score.is")), w.terms(row.Score, false)}
+	return EventSum{total, w.say(say("event.view.score", w.text(row.Player), total)), w.say(say("event.view.score.is")), w.terms(row.Score, "event.view.term.against")}
 }
 
 // sos says where a sum of opponents' scores comes from.
 func (w *eventWords) sos(row standings.Row) EventSum {
 	total := w.say(halves(row.SOS.Total))
-	return EventSum{total, w.say(say("event.view.sos", w.text(row.Player), total)), w.say(say("event.view.sos.is")), w.terms(row.SOS, true)}
+	return EventSum{total, w.say(say("event.view.sos", w.text(row.Player), total)), w.say(say("event.view.sos.is")), w.terms(row.SOS, "event.view.term.score")}
 }
 
-func (w *eventWords) terms(s standings.Sum, scores bool) (terms []EventTerm) {
+// sodos says where a sum of defeated opponents' scores comes from, which is in quarter points.
+func (w *eventWords) sodos(row standings.Row) EventSum {
+	total := quarters(row.SODOS.Total)
+	out := EventSum{total, w.say(say("event.view.sodos", w.text(row.Player), total)), w.say(say("event.view.sodos.is")), w.terms(row.SODOS, "event.view.term.score")}
+	for i, t := range row.SODOS.Terms {
+		out.Terms[i].Value = quarters(t.Value)
+	}
+	return out
+}
+
+// quarters writes a number of quarter points.
+func quarters(n int) string {
+	rest := [...]string{"", "¼", "½", "¾"}[n%4]
+	if n >= 4 || n == 0 {
+		return strconv.Itoa(n/4) + rest
+	}
+	return rest
+}
+
+// terms says what a sum adds; key is what it says of a game.
+func (w *eventWords) terms(s standings.Sum, key string) (terms []EventTerm) {
 	for _, t := range s.Terms {
-		terms = append(terms, w.term(t, scores))
+		terms = append(terms, w.term(t, key))
 	}
 	return terms
 }
 
-// term says what a term of a sum is; scores says that those of opponents are added.
-func (w *eventWords) term(t standings.Term, scores bool) EventTerm {
+// term says what a term of a sum is; key is what it says of a game.
+func (w *eventWords) term(t standings.Term, key string) EventTerm {
 	out := EventTerm{Value: w.say(halves(t.Value))}
 	said := Text{}
 	switch t.From {
@@ -420,10 +464,6 @@ func (w *eventWords) term(t standings.Term, scores bool) EventTerm {
 			said = say("event.view.term.void.against", w.text(t.Opponent+1))
 		}
 	case standings.FromGame:
-		key := "event.view.term.against"
-		if scores {
-			key = "event.view.term.score"
-		}
 		said = say(key, w.text(t.Opponent+1))
 	}
 	if t.Round != standings.None && len(w.contest.Rounds) > 1 {
@@ -444,14 +484,26 @@ func (w *eventWords) place(row standings.Row, rows []standings.Row) EventSum {
 		out.Why = w.say(say("event.view.place.annulled"))
 		return out
 	}
-	add := func(key string, value Text, path string) {
-		out.Terms = append(out.Terms, EventTerm{w.say(value), w.say(say(key)), path})
+	add := func(key, value string) {
+		out.Terms = append(out.Terms, EventTerm{Value: value, Text: w.say(say(key))})
 	}
-	add("event.view.place.score", halves(row.Score.Total), "")
-	add("event.view.place.sos", halves(row.SOS.Total), "")
-	for _, d := range row.Direct {
-		add("event.view.place.direct", halves(d.Total), "")
-		out.Terms = append(out.Terms, w.terms(d, false)...)
+	add("event.view.place.score", w.say(halves(row.Score.Total)))
+	if w.contest.System == contest.Knockout {
+		out.Why = w.say(say("event.view.place.knockout"))
+		return out
+	}
+	for _, tie := range w.ties() {
+		switch tie {
+		case "sos":
+			add("event.view.place.sos", w.say(halves(row.SOS.Total)))
+		case "sodos":
+			add("event.view.place.sodos", quarters(row.SODOS.Total))
+		case "direct":
+			for _, d := range row.Direct {
+				add("event.view.place.direct", w.say(halves(d.Total)))
+				out.Terms = append(out.Terms, w.terms(d, "event.view.term.against")...)
+			}
+		}
 	}
 	var shares []Text
 	for _, other := range rows {

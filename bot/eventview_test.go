@@ -58,7 +58,7 @@ func TestEventView(t *testing.T) {
 				}
 				for _, g := range v.Event.Groups {
 					for _, row := range g.Rows {
-						for _, s := range []bot.EventSum{row.Score, row.SOS} {
+						for _, s := range row.Sums {
 							sum := 0.0
 							for _, term := range s.Terms {
 								if sum += points(t, term.Value); term.Text == "" || strings.HasPrefix(term.Path, "/g/") != strings.Contains(term.Text, " of ") && !strings.Contains(term.Text, "against ") {
@@ -85,7 +85,7 @@ func TestEventView(t *testing.T) {
 			})
 			e := league
 			first := e.Groups[0].Rows[0]
-			if e.Says != "over" || e.Ends != "" || len(e.Games) != 8 || len(e.Groups) != 1 || len(first.Games) != 4 || first.Score.Value != "2" {
+			if e.Says != "over" || e.Ends != "" || len(e.Games) != 8 || len(e.Groups) != 1 || len(first.Games) != 4 || first.Sums[0].Value != "2" {
 				t.Errorf("at the end: %+v", e)
 			}
 			if i := slices.IndexFunc(e.Decisions, func(s string) bool { return strings.Contains(s, "Before: Black wins") }); i != 0 {

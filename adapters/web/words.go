@@ -149,7 +149,6 @@ var eventWords = []string{
 	"Table",
 	"Place",
 	"Player",
-	"Score",
 	"withdrawn",
 	"Games that are on",
 	"Games that are over: {0}",
