@@ -143,6 +143,7 @@ func (b *Bot) viewEvent(ctx context.Context, v Viewing) (View, error) {
 		out.File = w.gameSheet()
 	case "":
 		out.Event = w.view()
+		out.Sheet = sheetOf(c, 0, nil, l, w.users(), here.Look(match.Preferences{}))
 		out.Title = Within(c.Name, maxTitle)
 		out.Text = Within(strings.Join(append([]string{text.Capital(out.Event.Says)}, out.Event.Terms...), " · "), maxViewText)
 	default:
@@ -217,6 +218,18 @@ func (w *eventWords) organiser(p match.PersonID) Text {
 		return say("player", named(p))
 	}
 	return say("event.view.organiser")
+}
+
+// users returns the players under the names that they have on the page.
+func (w *eventWords) users() map[match.PersonID]outbox.User {
+	if w.named {
+		return w.who
+	}
+	who := map[match.PersonID]outbox.User{}
+	for i, p := range w.contest.Players {
+		who[p.Person] = outbox.User{Name: w.name(i + 1)}
+	}
+	return who
 }
 
 func (w *eventWords) name(n int) string { return w.say(w.text(n)) }

@@ -25,7 +25,7 @@ import (
 // View has only Mine.
 type Viewing struct {
 	Slug string // of the game's page; or
-	// Event is the slug of an event's page: the View has only Event, Path, Lang, Public, Seq,
+	// Event is the slug of an event's page: the View has only Event, Sheet, Path, Lang, Public, Seq,
 	// which rises with every change that the page shows, Title, Text and Changed. File may be
 	// "json", "csv" or "games.csv".
 	Event string

@@ -48,7 +48,11 @@ var eventFiles = []struct{ file, label string }{{"csv", wordPlayerSheet}, {"game
 // eventPage shows an event, or sends one of its files.
 func (s *server) eventPage(w http.ResponseWriter, r *http.Request) {
 	slug, file, _ := strings.Cut(r.PathValue("slug"), ".")
-	if file != "" {
+	switch {
+	case file == "png":
+		s.reading(drawReads, s.eventPicture)(w, r)
+		return
+	case file != "":
 		s.eventFile(w, r, slug, file)
 		return
 	}
@@ -86,12 +90,20 @@ func (s *server) eventView(r *http.Request, v bot.View) eventView {
 		head:      head{v.Lang, v.Title, v.Public, &preview{bot.Within(v.Title, previewTitle), bot.Within(v.Text, previewText), s.address(r, v.Path), nil}},
 		EventView: v.Event, Path: v.Path, Seq: v.Seq, Theme: lookTheme(r), Room: v.Event.Local, SignUp: v.Event.State == contest.SignUp,
 	}
+	if v.Sheet != nil {
+		alt, _, _ := strings.Cut(v.Sheet.Text(), "\n")
+		width, height, _ := v.Sheet.Bounds(render.Options{})
+		page.Preview.Image = &image{s.address(r, v.Path+".png"), alt, width, height}
+	}
 	for _, g := range v.Event.Games {
 		if g.Open {
 			page.Playing = append(page.Playing, g)
 		} else {
 			page.Ended = append(page.Ended, g)
 		}
+	}
+	if v.Sheet != nil {
+		page.Files = []link{{v.Path + ".png", bot.Translated(v.Lang, wordPicture)}}
 	}
 	for _, f := range eventFiles {
 		page.Files = append(page.Files, link{v.Path + "." + f.file, bot.Translated(v.Lang, f.label)})
@@ -127,6 +139,24 @@ func (s *server) eventFile(w http.ResponseWriter, r *http.Request, slug, file st
 	h.Set("Content-Type", v.File.Type)
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": v.File.Name}))
 	serve(w, r, `"`+tagOf(v.File.Data)+`"`, v.File.Data)
+}
+
+// eventPicture draws the table of an event.
+func (s *server) eventPicture(w http.ResponseWriter, r *http.Request) {
+	slug, _, _ := strings.Cut(r.PathValue("slug"), ".")
+	v, err := s.service.View(r.Context(), bot.Viewing{Event: slug, Lang: readerLanguage(r)})
+	if err == nil && v.Sheet == nil {
+		err = bot.ErrNotFound
+	}
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	if !v.Public {
+		w.Header().Set("X-Robots-Tag", "noindex")
+	}
+	w.Header().Set("Cache-Control", "private, no-cache")
+	s.draw(w, r, s.queued(*v.Sheet), render.Options{Theme: r.URL.Query().Get("theme")})
 }
 
 // svgStyle is the stylesheet of a board that is a picture by itself, and svgPolicy allows

@@ -139,6 +139,12 @@ func TestEventPage(t *testing.T) {
 	if resp, _ := do(t, "GET", url+boards[0][1], "", "Cookie", lookCookie+"=theme=slate", "If-None-Match", resp.Header.Get("ETag")); resp.StatusCode != http.StatusNotModified {
 		t.Errorf("the same board again: %s", resp.Status)
 	}
+	if resp, picture := do(t, "GET", meta(body)["og:image"], ""); meta(body)["og:image"] != url+l.path+".png" || resp.Header.Get("Content-Type") != "image/png" || resp.Header.Get("X-Robots-Tag") != "noindex" {
+		t.Errorf("the picture of the preview: %s %v %.20q, %v", resp.Status, resp.Header, picture, meta(body))
+	}
+	if alt := meta(body)["og:image:alt"]; !strings.Contains(alt, "Spring") {
+		t.Errorf("the picture is %q", alt)
+	}
 	var export struct{ Version int }
 	if _, body := do(t, "GET", url+l.path+".json", ""); json.Unmarshal([]byte(body), &export) != nil || export.Version != 1 {
 		t.Errorf("the export: %s", body)

@@ -157,6 +157,7 @@ var eventWords = []string{
 
 // What the files of an event are called.
 const (
+	wordPicture     = "Picture"
 	wordPlayerSheet = "Players (CSV)"
 	wordGameSheet   = "Games (CSV)"
 	wordAuditFile   = "Everything, to check it with halfpoint audit (JSON)"
