@@ -48,7 +48,7 @@ func (b *Bot) changeEvent(ctx context.Context, r Request, s localizer) (Answer, 
 	} else {
 		in, err := b.eventInput(ctx, c, when(r, now))
 		if err == nil {
-			err = b.loadFixtures(ctx, in, "")
+			in.Games, err = b.fixtureGames(ctx, c, "")
 		}
 		if err == nil {
 			err = b.eventAsker(ctx, in, r, s)
@@ -138,39 +138,38 @@ func (b *Bot) eventInput(ctx context.Context, c *contest.Contest, now time.Time)
 	return in, err
 }
 
-// loadFixtures adds the games of the event to what a decision depends on: one, or all for "".
-// A league may have many hundreds.
-func (b *Bot) loadFixtures(ctx context.Context, in *contest.Input, game match.GameID) error {
-	in.Games = map[match.GameID]contest.Game{}
-	if in.Contest == nil {
-		return nil
+// fixtureGames loads games of an event: one, or all for "". A league may have many hundreds.
+func (b *Bot) fixtureGames(ctx context.Context, c *contest.Contest, game match.GameID) (map[match.GameID]contest.Game, error) {
+	games := map[match.GameID]contest.Game{}
+	if c == nil {
+		return games, nil
 	}
 	var ms []match.Match
 	var err error
 	if game == "" {
-		ms, err = b.store.Matches(ctx, Query{Event: in.Contest.ID, Limit: fixtures})
+		ms, err = b.store.Matches(ctx, Query{Event: c.ID, Limit: fixtures})
 	} else {
 		var m match.Match
 		if m, err = b.store.Header(ctx, game); errors.Is(err, ErrNotFound) {
-			return nil
+			return games, nil
 		}
 		ms = []match.Match{m}
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, m := range ms {
 		g := contest.Game{Match: m}
 		if m.State == match.Going && m.Deadline.IsZero() { // play has stopped
 			p, err := b.position(ctx, m, m.Seq)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			g.Disputed = p.Contested()
 		}
-		in.Games[m.ID] = g
+		games[m.ID] = g
 	}
-	return nil
+	return games, nil
 }
 
 // unasked returns the players whom the question about the next round has not reached.
@@ -207,7 +206,7 @@ func (b *Bot) fixtures(ctx context.Context, id contest.ID) (func(round, table in
 // eventAsker adds what depends on the person asking and the room.
 func (b *Bot) eventAsker(ctx context.Context, in *contest.Input, r Request, s localizer) error {
 	in.Request = match.Request{ID: r.ID, Command: r.Command, Args: r.Args, Where: r.Where, Reply: r.Reply, Moderator: r.moderates(r.Command)}
-	in.By, in.Room = s.by, b.settings(s.here)
+	in.By, in.Room, in.Alone = s.by, b.settings(s.here), r.Alone
 	if zone, ok := clock.Zone(s.prefs.Zone); ok {
 		in.Zone = zone
 	}
@@ -354,11 +353,11 @@ func (b *Bot) eventDue(ctx context.Context, d match.Due, now time.Time) (bool, e
 		switch {
 		case err != nil:
 		case what == "open":
-			if err = b.loadFixtures(ctx, in, ""); err == nil {
+			if in.Games, err = b.fixtureGames(ctx, c, ""); err == nil {
 				err = b.openFixtures(ctx, in)
 			}
 		case what == "ends", what == "result":
-			err = b.loadFixtures(ctx, in, game)
+			in.Games, err = b.fixtureGames(ctx, c, game)
 		}
 		if err != nil {
 			return false, err
@@ -509,7 +508,7 @@ func (b *Bot) actEvent(ctx context.Context, id contest.ID, request string, what 
 		}
 		in, err := b.eventInput(ctx, c, b.now())
 		if err == nil {
-			err = b.loadFixtures(ctx, in, "")
+			in.Games, err = b.fixtureGames(ctx, c, "")
 		}
 		if err != nil {
 			return err

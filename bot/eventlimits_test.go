@@ -222,3 +222,70 @@ func TestClockSetBackDuringSignUp(t *testing.T) {
 		}
 	}
 }
+
+// An export of what is stored about somebody has the events that they are in, and what they did
+// there, but no pairings, which are about everybody.
+func TestExportOfEvents(t *testing.T) {
+	k := newTalk(t)
+	k.league(t, "ranks:yes system:swiss until:1d")
+	k.say(t, "ada", "/event join rank:7k")
+	k.say(t, "bob", "/event join rank:8k")
+	k.say(t, "mod", "/event start confirm:yes")
+	export := func(who string) string {
+		a, _ := k.say(t, who, "/privacy export")
+		return string(a.File.Data)
+	}
+	for who, want := range map[string][]string{
+		"ada": {`"title": "Spring"`, `"plays": true`, `"rank": "7k"`, `"kind":"join"`},
+		"mod": {`"title": "Spring"`, `"organises": true`, `"kind":"open"`, `"kind":"pair"`},
+		"eve": {`"events": []`},
+	} {
+		got := export(who)
+		for _, s := range want {
+			if !strings.Contains(got, s) && !strings.Contains(got, strings.ReplaceAll(s, `":"`, `": "`)) {
+				t.Errorf("the export of %s lacks %s: %s", who, s, got)
+			}
+		}
+		if strings.Contains(got, `"black": 1`) || strings.Contains(got, "8k") {
+			t.Errorf("the export of %s is about others: %s", who, got)
+		}
+	}
+}
+
+// Where nobody else can come nobody can join an event.
+func TestEventInADirectMessage(t *testing.T) {
+	k := newTalk(t)
+	for _, line := range []string{"/event new title:Lonely", "/event publish"} {
+		r, err := k.request("mod", line)
+		must(t, err)
+		r.Alone = true
+		a, err := k.bot.Ask(t.Context(), r)
+		must(t, err)
+		if p := a.Own(); !p.Refused || !strings.Contains(p.Text, "Nobody else can join") {
+			t.Errorf("%s: %q", line, p.Text)
+		}
+	}
+}
+
+// An organiser who is forgotten takes no game of others with them.
+func TestOrganiserIsForgotten(t *testing.T) {
+	k := newTalk(t)
+	k.league(t, "size:5 until:1d days:2", "ada", "bob", "eve")
+	k.wait(t, day)
+	if a, _ := k.say(t, "mod", "/privacy delete"); strings.Contains(a.Text, "3") {
+		t.Errorf("before: %s", a.Text)
+	}
+	k.say(t, "mod", "/privacy delete yes")
+	k.wait(t, time.Minute)
+	if e := k.theEvent(t); e.State != contest.Playing || len(e.Unfinished()) != 3 {
+		t.Errorf("the event is %s, %d tables are open", e.State, len(e.Unfinished()))
+	}
+	for _, m := range k.matches(t, bot.Query{}) {
+		if m.State != match.Going {
+			t.Errorf("game %d is %s", m.Number, m.State)
+		}
+	}
+	if a, _ := k.say(t, "mod2", "/event organiser"); a.Refused {
+		t.Errorf("nobody can take over: %s", a.Text)
+	}
+}

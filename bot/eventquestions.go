@@ -74,7 +74,7 @@ func howEventStands(q *question, c *contest.Contest) outbox.Post {
 	}
 	p := q.eventAnswer(texts...)
 	if c.State == contest.Playing || c.State == contest.Over {
-		in, err := q.b.eventInput(q.ctx, c, q.now)
+		games, err := q.b.fixtureGames(q.ctx, c, "")
 		if err != nil {
 			return q.failed(err)
 		}
@@ -82,7 +82,7 @@ func howEventStands(q *question, c *contest.Contest) outbox.Post {
 		if err != nil {
 			return q.failed(err)
 		}
-		p.Sheet = sheetOf(c, player, in.Games, q.lang, who, q.look())
+		p.Sheet = sheetOf(c, player, games, q.lang, who, q.look())
 	}
 	p.Controls = append(p.Controls, labelled(q.lang, ownControls(c, q.by))...)
 	return p
@@ -108,20 +108,17 @@ func lateness(q *question, c *contest.Contest) outbox.Post {
 	if len(open) == 0 {
 		return q.refuse(say("event.late.none", c.Name))
 	}
-	in, err := q.b.eventInput(q.ctx, c, q.now)
-	if err == nil {
-		err = q.b.loadFixtures(q.ctx, in, "")
-	}
+	games, err := q.b.fixtureGames(q.ctx, c, "")
 	if err != nil {
 		return q.failed(err)
 	}
 	slices.SortStableFunc(open, func(a, b int) int {
-		return in.Games[c.Round().Tables[a-1].Game].Changed.Compare(in.Games[c.Round().Tables[b-1].Game].Changed)
+		return games[c.Round().Tables[a-1].Game].Changed.Compare(games[c.Round().Tables[b-1].Game].Changed)
 	})
 	texts := []Text{say("event.late.title", len(open), c.Name)}
 	for _, n := range open[:min(len(open), maxLate)] {
 		t := c.Round().Tables[n-1]
-		g := in.Games[t.Game]
+		g := games[t.Game]
 		names := say("event.versus", named(c.Players[t.Black-1].Person), named(c.Players[t.White-1].Person))
 		waits := say("event.late.count")
 		if g.ToMove != "" {

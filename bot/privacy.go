@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -90,6 +93,21 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 		At   time.Time    `json:"at"`
 		Body string       `json:"what"`
 	}
+	type organised struct {
+		Event     contest.ID    `json:"event"`
+		Title     string        `json:"title"`
+		Number    int           `json:"number"`
+		Channel   string        `json:"channel"`
+		State     contest.State `json:"state"`
+		Organises bool          `json:"organises,omitempty"`
+		Plays     bool          `json:"plays,omitempty"`
+		Rank      string        `json:"rank,omitempty"`
+	}
+	type step struct {
+		Event contest.ID   `json:"event"`
+		At    time.Time    `json:"at"`
+		Body  contest.Body `json:"what"`
+	}
 	type line struct {
 		At   time.Time `json:"at"`
 		From string    `json:"from,omitempty"` // empty: the bot
@@ -112,6 +130,8 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 		Records     []record       `json:"records,omitempty"`  // that have pages
 		Games       []game         `json:"games"`
 		Events      []event        `json:"events"`
+		Contests    []organised    `json:"leagues,omitempty"`     // and tournaments, that they are in
+		Steps       []step         `json:"leagueSteps,omitempty"` // what they did there, or is said of them
 		Transcript  []line         `json:"transcript,omitempty"`
 		Explanation string         `json:"explanation"`
 	}{Platform: who.Platform, ID: who.ID, Name: who.Name, Person: by, Games: []game{}, Events: []event{},
@@ -152,6 +172,36 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 				continue
 			}
 			out.Events = append(out.Events, event{id, e.At, e.Body.String()})
+		}
+	}
+	heads, err := b.store.ContestsOf(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range heads {
+		c, err := b.contest(ctx, h.ID)
+		if err != nil {
+			return nil, err
+		}
+		one := organised{Event: h.ID, Title: h.Title, Number: h.Number, Channel: h.Where.Channel, State: h.State, Organises: c.Organises(by)}
+		if n := c.Player(by); n > 0 {
+			one.Plays, one.Rank = true, contest.RankName(c.Players[n-1].Rank)
+		}
+		out.Contests = append(out.Contests, one)
+	}
+	steps, err := b.store.ContestEventsBy(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(steps)) {
+		for _, e := range steps[id] {
+			if e.By == by || e.Body.Person == by {
+				e.Body.Groups, e.Body.Tables, e.Body.Absent = nil, nil, nil // which are about everybody
+				if e.Body.Person != by {
+					e.Body.Person, e.Body.Rank = "", nil
+				}
+				out.Steps = append(out.Steps, step{id, e.At, e.Body})
+			}
 		}
 	}
 	messages, err := b.store.MessagesOf(ctx, by, who)

@@ -280,10 +280,12 @@ func (c *Contest) Unfinished() (numbers []int) {
 func (c *Contest) Match(number int) match.Match {
 	r := c.Round()
 	t := r.Tables[number-1]
+	black, white := c.Players[t.Black-1].Person, c.Players[t.White-1].Person
 	return match.Match{
-		ID: t.Game, Rules: c.Rules[t.Book], Setup: c.Setup(t.Book, t.Handicap), Clock: c.clock(t), Opener: c.Organisers[0], Where: c.Where,
+		ID: t.Game, Rules: c.Rules[t.Book], Setup: c.Setup(t.Book, t.Handicap), Clock: c.clock(t), Where: c.Where,
+		Opener:   black, // not an organiser, among whose games it would be
 		Fixture:  match.Fixture{Event: c.ID, Round: len(c.Rounds), Table: number},
-		Standing: match.Standing{Page: t.Page, Black: c.Players[t.Black-1].Person, White: c.Players[t.White-1].Person},
+		Standing: match.Standing{Page: t.Page, Black: black, White: white},
 	}
 }
 

@@ -25,6 +25,7 @@ type Input struct {
 	Games    map[match.GameID]Game     // of the last round, those that exist
 	Fixture  func(round, table int) (id match.GameID, page string)
 	Draft    Draft // of the person asking, in the room
+	Alone    bool  // nobody else can come into the room of the request
 	Running  int   // events in the room of the request
 	Room     match.RoomSettings
 	Rulesets match.Rulesets
@@ -225,6 +226,8 @@ func newEvent(in *Input) Step {
 // closed refuses to organise an event where the person may not.
 func (in *Input) closed() (Step, bool) {
 	switch {
+	case in.Alone:
+		return in.refuse(say("event.alone")), true
 	case in.Room.Events != "anyone" && !in.Request.Moderator:
 		return in.refuse(say("event.moderators")), true
 	case in.Room.Opens == "nobody":

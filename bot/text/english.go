@@ -753,6 +753,7 @@ var english = map[string]string{
 	"event.over.soon":          "“{0}” is over in a moment; that is too late for a new game. Extend it first: {/event what:extend until:5d}",
 	"event.who":                "Say who is meant: {0}.",
 	"event.notplaying":         "{0} is not in “{1}”.",
+	"event.alone":              "Nobody else can join here. Organise the event in a room where others are.",
 	"event.already.out":        "{0} has left “{1}” already.",
 	"event.already.in":         "{0} plays in “{1}” already.",
 	"event.withdraw.sure":      "Withdraw {1} from “{2}”? Their {0} open games go to the opponents. To put somebody in their place instead: {/event what:replace}",
