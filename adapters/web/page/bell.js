@@ -8,6 +8,7 @@ const KEY = "halfpoint-bell";
 const isOn = () => { try { return localStorage.getItem(KEY) === "on"; } catch { return false; } };
 
 let audio = null, before = null;
+let starting = false; // a sound waits until the audio runs, which may take a while
 
 /** Lets the page make sounds, which browsers permit only after a press. */
 function prepare() {
@@ -17,9 +18,15 @@ function prepare() {
 }
 for (const press of ["pointerdown", "keydown"]) document.addEventListener(press, prepare, { passive: true });
 
-/** Plays two short tones. */
-function sound() {
-  if (audio?.state !== "running") return;
+/** Plays two short tones as soon as the page can, if they are still wanted then. */
+async function sound(wanted) {
+  if (!audio || starting) return;
+  if (audio.state !== "running") {
+    starting = true;
+    await audio.resume();
+    starting = false;
+  }
+  if (!wanted()) return;
   [660, 880].forEach((pitch, i) => {
     const at = audio.currentTime + i * .15, tone = audio.createOscillator(), loud = audio.createGain();
     tone.frequency.value = pitch;
@@ -58,7 +65,7 @@ document.addEventListener("change", (e) => {
   try { localStorage.setItem(KEY, e.target.checked ? "on" : "off"); } catch { /* then only now */ }
   prepare();
   if (!e.target.checked) return;
-  sound();
+  sound(isOn);
   if ("Notification" in window && Notification.permission === "default") Notification.requestPermission();
 });
 
@@ -66,7 +73,7 @@ document.addEventListener("taken", ({ target: root }) => { // a view has taken a
   show(root);
   const now = state(root);
   if (isOn() && rings(before, now, document.hidden)) {
-    sound();
+    sound(() => document.hidden);
     notify(root.querySelector("h1").textContent, root.querySelector(".told")?.dataset.heard ?? "");
   }
   before = now;
