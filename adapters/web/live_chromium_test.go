@@ -81,6 +81,12 @@ func TestLiveBoardInChromium(t *testing.T) {
 		p.wait(`document.querySelector('#play').dataset.stone && !('sending' in document.body.dataset)`)
 		p.do(chromedp.Click(chromedp.CSS("[data-point=" + at + "]")))
 	}
+	command := func(p *tab, name string) {
+		t.Helper()
+		what := "#play [data-command=" + name + "]"
+		p.wait(`document.querySelector(%q) && !('sending' in document.body.dataset)`, what) // else the press does nothing
+		get[bool](p, fmt.Sprintf(`document.querySelector(%q).click(), true`, what))
+	}
 	press(p, "D4")
 	second.wait(`document.querySelector('#live .line').textContent.startsWith('1. Black D4')`)
 	press(second, "Q16")
@@ -98,14 +104,16 @@ func TestLiveBoardInChromium(t *testing.T) {
 		t.Helper()
 		p.wait(`[...document.querySelectorAll('#play :is([data-command=accept], [data-command=decline])')].map((b) => b.textContent).join() === %q`, want)
 	}
-	get[bool](second, `document.querySelector('#play [data-command=draw]').click(), true`)
+	second.wait(`document.querySelector('#live .line').textContent.startsWith('2. White Q16')`)
+	command(second, "draw")
 	p.wait(`document.querySelector('#play strong')?.textContent === 'White asks you for the draw: accept or decline.'`)
 	answers(p, "Agree,Decline")
 	answers(second, "Withdraw your request")
 	p.shoot("live-question")
-	get[bool](p, `document.querySelector('#play [data-command=decline]').click(), true`)
+	command(p, "decline")
 	second.wait(`!document.querySelector('#play strong')`)
 	answers(second, "")
+	second.sees("@White, Black declines the draw") // all of the talk that is not counted below
 
 	// Keys step through the turns, and the talk stays.
 	get[bool](p, `document.activeElement.blur(), true`)
