@@ -5,8 +5,8 @@
 // are no locks, each tab keeps its stream.
 //
 // In the room, the tabs in one seat share a stream, which has what is for that seat alone. The
-// pages of all games share another: a stream for each game would cost a connection for each, and
-// browsers open only six to a server without HTTPS.
+// pages of games share others, each as many as a stream may follow: a stream for each game would
+// cost a connection for each, and browsers open only six to a server without HTTPS.
 
 /** Milliseconds without an event after which a stream is opened anew: three beats of the server. */
 const BROKEN = 45_000;
@@ -27,6 +27,8 @@ const asleep = () => 60_000 + 30_000 * Math.random(); // not all tabs at once
  * @property {() => any} [wants] what the leader is asked for
  * @property {(wanted: any) => boolean} [add] takes that into the address; whether it was new
  * @property {(wanted: any) => void} [drop] takes it out again
+ * @property {(place: any) => string} [instead] the name to share under instead, if the leader has
+ *   no room for this tab; else empty
  * @property {() => number} retry milliseconds after which a stream that was refused is tried again
  */
 
@@ -116,9 +118,13 @@ export class Shared {
     } catch {
       // given up, or taken by another
     }
-    if (!mine() || !this.#leads) return;
-    this.#leads = false; // another tab has taken the lock: this one may have slept
-    this.#open();
+    if (!mine()) return;
+    if (this.#leads) { // another tab has taken the lock: this one may have slept
+      this.#leads = false;
+      this.#open();
+    } else if (!steal) {
+      return; // there are no locks for this page
+    } // else another took it in the same moment
     this.#await();
     this.#listen();
   }
@@ -126,6 +132,7 @@ export class Shared {
   #lead() {
     this.#leads = true;
     this.#browser.clearTimeout(this.#taking);
+    this.#place = undefined; // that of the leader before: the next says how far it has come
     this.#kept = [];
     if (!this.#source) this.#open();
     this.#tell({ place: this.#on.place() });
@@ -205,6 +212,11 @@ export class Shared {
       this.#place = m.place;
       this.#kept = [];
       if (!this.#source && this.#on.behind(m.place)) this.#open();
+      const instead = this.#on.instead?.(m.place);
+      if (instead) {
+        this.share(instead);
+        return;
+      }
       this.#settle();
     } else if (!this.#source) {
       this.#on.take(m.kind, m.data);

@@ -31,7 +31,7 @@ class Room {
 class Tab {
   has = []; timers = new Map(); events = new EventTarget(); asleep = false;
 
-  constructor(room, { whose = 'ada', locks = true } = {}) {
+  constructor(room, { whose = 'ada', locks = true, game } = {}) {
     const tab = this;
     Object.assign(this, { room, whose });
     const browser = {
@@ -76,7 +76,7 @@ class Tab {
         signal?.addEventListener('abort', () => { lock.waiting = lock.waiting.filter((w) => w !== me); fail(new Error('aborted')); });
       }) } } : {},
     };
-    this.shared = new Shared({
+    this.shared = new Shared(game ? following(game, () => {}, () => {}) : {
       kinds: ['message', 'ready', 'beat'],
       address: () => String(this.last),
       take: (kind, data) => {
@@ -237,6 +237,52 @@ test('a stream of which nothing comes is opened anew', async () => {
   await room.settle();
   assert.deepEqual(all(tabs), ['1', '1']);
   assert.equal(room.live(), 1);
+});
+
+test('of tabs that take the lock of one that sleeps in the same moment, one leads', async () => {
+  const room = new Room();
+  const tabs = await open(room, {}, {}, {});
+  tabs[0].asleep = true;
+  tabs[1].wait();
+  tabs[2].wait();
+  await room.settle();
+  tabs[0].asleep = false;
+  await room.settle();
+  room.say();
+  await room.settle();
+  assert.deepEqual(all(tabs), ['1', '1', '1']);
+  assert.equal(room.live(), 1);
+  for (const leader of [2, 1]) { // when it is closed, the next does at once
+    tabs[leader].shared.close();
+    await room.settle();
+    assert.equal(room.live(), 1);
+  }
+});
+
+test('a tab that has lost the lock keeps its stream until the next leader speaks', async () => {
+  const room = new Room();
+  const [first, second, third] = await open(room, {}, {}, {});
+  first.shared.close(); // the second leads, and had heard where the first was
+  await room.settle();
+  third.wait();
+  room.tabs = room.tabs.filter((c) => c.onmessage === null); // nobody hears anybody from now on
+  await room.settle();
+  room.say();
+  await room.settle();
+  assert.deepEqual(all([second, third]), ['1', '1']);
+});
+
+test('the pages of many games share as few streams as hold them', async () => {
+  const room = new Room();
+  const tabs = [];
+  for (let i = 0; i < 40; i++) {
+    tabs.push(room.tab({ game: 'g' + i }));
+    await room.settle();
+  }
+  assert.equal(room.live(), 3);
+  tabs[0].shared.close();
+  await room.settle();
+  assert.equal(room.live(), 3);
 });
 
 test('the leader follows the games of other tabs, as many as one stream may', () => {
