@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -61,7 +62,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 		all = typing.choices
 	}
 	var out []Choice
-	for _, c := range all(t) {
+	for _, c := range slices.Concat(t.drafted(), all(t)) {
 		if strings.HasPrefix(strings.ToLower(c.Value), t.prefix) || strings.HasPrefix(strings.ToLower(c.Label), t.prefix) {
 			out = append(out, c)
 		}
@@ -70,6 +71,23 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 		out = b.meant(prefix)
 	}
 	return out[:min(len(out), maxChoices)]
+}
+
+// drafted is what the person has chosen for an option of the event that they draft here; nil:
+// nothing.
+func (t typing) drafted() []Choice {
+	if t.h.Name != eventName || t.req.Args["what"] != "new" || !slices.Contains(contest.Chosen, t.option) {
+		return nil
+	}
+	stored, err := t.b.store.Draft(t.ctx, t.by, t.req.Where.WithoutThread(), t.b.now().UTC())
+	if err != nil {
+		return nil
+	}
+	draft, err := contest.ParseDraft(stored)
+	if value := draft[t.option]; err == nil && value != "" {
+		return []Choice{{value, value}}
+	}
+	return nil
 }
 
 // choices are those of the option itself.

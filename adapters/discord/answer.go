@@ -127,7 +127,13 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 	x := newPending(in, respond)
 	key, work := "channel "+in.Channel.ID, a.handle
 	if x.form = a.formFor(in); x.form != nil {
-		key, work = "form "+in.ID, func(ctx context.Context, x *pendingInteraction) { a.reply(ctx, x, *x.form) }
+		key, work = "form "+in.ID, func(ctx context.Context, x *pendingInteraction) {
+			form := *x.form
+			if p, ok := eventPress(in); ok {
+				form = a.eventModal(ctx, in, p)
+			}
+			a.reply(ctx, x, form)
+		}
 	}
 	if in.Kind == interaction.Typing {
 		key, work = "typing "+in.User.ID, func(ctx context.Context, x *pendingInteraction) {

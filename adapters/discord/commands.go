@@ -180,6 +180,9 @@ func projectCommand(c bot.Command) option {
 	p := option{Type: discordgo.ApplicationCommandOptionSubCommand, Name: c.Name, Description: rest.Clip(c.Summary, maxDescription),
 		Descriptions: localized(c.Summary, func(tag string) string { return rest.Clip(c.In(tag).Summary, maxDescription) })}
 	for _, o := range c.Options {
+		if inForm(c.Name, o.Name) {
+			continue
+		}
 		p.Options = append(p.Options, projectOption(o))
 		if o.Type == bot.DiagramOption {
 			p.Options = append(p.Options, option{Type: discordgo.ApplicationCommandOptionAttachment, Name: fileOption, Description: wordFile,

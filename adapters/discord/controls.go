@@ -153,8 +153,11 @@ func form(p press, o bot.Option, tag string) rest.Response {
 }
 
 // formFor returns the form that answers an interaction; nil: it asks for something. It
-// asks the bot nothing.
+// asks the bot nothing, and so leaves that of an event empty.
 func (a *Adapter) formFor(in interaction.Interaction) *rest.Response {
+	if _, ok := eventPress(in); ok {
+		return &rest.Response{} // see receive
+	}
 	switch {
 	case in.Kind == interaction.Command:
 		return a.lacksDiagram(in)
@@ -215,6 +218,10 @@ func (a *Adapter) pressed(ctx context.Context, x *pendingInteraction, r *bot.Req
 		r.Args[k] = v
 	}
 	if p.ask == "" {
+		return nil, true
+	}
+	if in.Kind == interaction.Form && p.ask == eventForm {
+		answeredForm(r, in.Form)
 		return nil, true
 	}
 	if in.Kind == interaction.Form {

@@ -19,12 +19,17 @@ func (c *club) organiser() *discordtest.Person {
 	return mod
 }
 
-// publishes publishes an event with these options, and returns its message.
-func (c *club) publishes(options ...discordtest.Option) *discordtest.Message {
+// drafts has somebody fill in the form of an event, and returns the preview.
+func (c *club) drafts(who *discordtest.Person, form map[string]any, options ...discordtest.Option) *discordtest.Message {
+	c.Helper()
+	return c.ok(who.Submit(who.Slash(c.room, "go event", append(options, opt("what", "new"))...), form))
+}
+
+// publishes publishes an event on a small board, and returns its message.
+func (c *club) publishes(form map[string]any, options ...discordtest.Option) *discordtest.Message {
 	c.Helper()
 	mod := c.organiser()
-	c.ok(mod.Slash(c.room, "go event", append(options, opt("what", "new"))...))
-	c.ok(mod.Slash(c.room, "go event", opt("what", "publish")))
+	c.ok(mod.Press(c.drafts(mod, form, append(options, opt("size", "5x5"))...), "Publish"))
 	c.passes(time.Second)
 	return c.sheet()
 }
@@ -53,7 +58,7 @@ func (c *club) sheet() *discordtest.Message {
 // its place. It keeps its buttons.
 func TestEventIsOneMessage(t *testing.T) {
 	inClubBothWays(t, func(t *testing.T, c *club) {
-		m := c.publishes(opt("until", "3d"))
+		m := c.publishes(nil, opt("until", "3d"))
 		if m := c.ok(c.alice.Press(m, "Join")); m.To != "Alice" || !strings.HasPrefix(m.Content, "You are in") {
 			t.Errorf("%q to %q", m.Content, m.To)
 		}
@@ -93,7 +98,7 @@ func TestEventIsNeverShownTwice(t *testing.T) {
 		}, anew: true},
 	}, func(t *testing.T, c *club, x trouble) {
 		mod := c.organiser()
-		c.ok(mod.Slash(c.room, "go event", opt("what", "new")))
+		c.drafts(mod, nil)
 		end := func() {}
 		if x.published.Route != "" {
 			end = c.d.Fault(x.published)
@@ -133,7 +138,7 @@ func TestFortyJoin(t *testing.T) {
 					c.overHTTP()
 				}
 				c.start()
-				m := c.publishes()
+				m := c.publishes(nil)
 				c.passes(age + 10*time.Second)
 				before, began := len(c.d.Requests("")), time.Now()
 				var mu sync.Mutex
@@ -198,7 +203,7 @@ func TestLeagueOfEight(t *testing.T) {
 		c := newClub(t, discordtest.Options{Limits: discordtest.DefaultLimits()})
 		c.overHTTP()
 		c.start()
-		m := c.publishes(opt("title", "Spring"), opt("until", "1h"), opt("size", "5x5"), opt("days", fmt.Sprint(int(lasts.Hours()), "h")))
+		m := c.publishes(map[string]any{"title": "Spring", "until": "1h", "days": fmt.Sprint(int(lasts.Hours()), "h")})
 		players := c.joins(m, 8)
 		c.passes(time.Hour)
 		began := time.Now()
@@ -272,7 +277,7 @@ func TestThreadOfAnEvent(t *testing.T) {
 		"deleted":       {then: func(_ *club, thread *discordtest.Channel) { thread.Delete() }, inRoom: true},
 		"archived":      {then: func(_ *club, thread *discordtest.Channel) { thread.Archive() }, threads: 1},
 	}, func(t *testing.T, c *club, x trouble) {
-		m := c.publishes(opt("until", "1h"), opt("size", "5x5"))
+		m := c.publishes(map[string]any{"until": "1h"})
 		c.joins(m, 2)
 		end := func() {}
 		if x.fault.Route != "" {
@@ -316,7 +321,7 @@ func TestEventNeedsThreads(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		mod := c.organiser()
 		c.room.OverwriteBot(0, discordtest.CreatePublicThreads)
-		c.ok(mod.Slash(c.room, "go event", opt("what", "new")))
+		c.drafts(mod, nil)
 		if m := c.ok(mod.Slash(c.room, "go event", opt("what", "publish"))); m.To != "Mod" || !strings.Contains(m.Content, "Grant me Create Public Threads in this channel") {
 			t.Errorf("%q to %q", m.Content, m.To)
 		}
@@ -326,5 +331,47 @@ func TestEventNeedsThreads(t *testing.T) {
 		}
 		c.settle()
 		c.sheet()
+	})
+}
+
+// Who organises an event answers the questions in one form, which holds what they answered
+// before, and shows those of the system. What is wrong is said, and the rest of it kept.
+func TestFormOfAnEvent(t *testing.T) {
+	inClubBothWays(t, func(t *testing.T, c *club) {
+		mod := c.organiser()
+		fields := func(i *discordtest.Interaction) (list []string) {
+			c.Helper()
+			m := i.Modal()
+			if m == nil {
+				c.Fatalf("no form\n%s", c.d.Transcript())
+			}
+			for _, f := range m.Fields {
+				list = append(list, f.CustomID+"="+f.Value)
+			}
+			return list
+		}
+		is := func(i *discordtest.Interaction, want ...string) *discordtest.Interaction {
+			c.Helper()
+			if got := fields(i); !slices.Equal(got, want) {
+				c.Errorf("the form has %q, not %q", got, want)
+			}
+			return i
+		}
+		first := is(mod.Slash(c.room, "go event", opt("what", "new"), opt("rules", "aga"), opt("system", "groups"), opt("until", "3d")),
+			"title=", "seats=", "until=3d", "group=", "days=")
+		preview := c.ok(mod.Submit(first, map[string]any{"title": "Spring 🌸", "seats": "12", "group": "6", "days": "14"}))
+		for _, want := range []string{"“Spring 🌸”", "AGA", "the first 12 who join", "up to 6 players", "14 days"} {
+			if !strings.Contains(preview.Content, want) || preview.To != "Mod" {
+				t.Errorf("the preview lacks %q: %q", want, preview.Content)
+			}
+		}
+		again := is(mod.Press(preview, "Change…"), "title=Spring 🌸", "seats=12", "until=3d", "group=6", "days=14")
+		if m := c.ok(mod.Submit(again, map[string]any{"seats": "", "days": "soon", "title": "Summer"})); m.To != "Mod" || !strings.Contains(m.Content, "“soon”") {
+			t.Errorf("%q to %q", m.Content, m.To)
+		}
+		swiss := is(mod.Slash(c.room, "go event", opt("what", "new"), opt("system", "swiss")), "title=Summer", "seats=", "until=3d", "rounds=", "days=14")
+		if m := c.ok(mod.Submit(swiss, map[string]any{"rounds": "4"})); !strings.Contains(m.Content, "“Summer”") || !strings.Contains(m.Content, "4 rounds") {
+			t.Errorf("%q", m.Content)
+		}
 	})
 }

@@ -87,12 +87,12 @@ func (a *Adapter) writtenIn(text string, inThread bool) string {
 
 // typedOptions writes the options of a command as people can type them here. Discord
 // takes nothing but True and False for options that are yes or no, and has people chosen
-// from a list.
+// from a list. Options that a form asks for cannot be typed.
 func typedOptions(m bot.Mention) string {
 	var typed []bot.MentionedOption
 	for _, o := range m.Options {
 		switch known, _ := findOption(m.Command, o.Name); {
-		case known.Type == bot.UserOption:
+		case known.Type == bot.UserOption, inForm(m.Command, o.Name):
 			continue
 		case known.Type != bot.BoolOption:
 		case o.Value == "yes":

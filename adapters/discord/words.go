@@ -50,6 +50,13 @@ const (
 	wordTooLarge    = "The file is too large: at most {0} MB."
 	wordFile        = "A file instead: an SGF record, or a diagram"
 	wordDiagram     = "Diagram or SGF record"
+	wordEvent       = "Organise an event"
+	wordEventTitle  = "What is it called?"
+	wordEventSeats  = "How many people can play?"
+	wordEventUntil  = "Until when can people sign up?"
+	wordEventGroup  = "How many players does a group have? 4 to 8"
+	wordEventRounds = "How many rounds are there?"
+	wordEventDays   = "How many days does it, or each round, take?"
 	wordPage        = "Open the board"
 	wordTree        = "All other commands: join, take back, resign, mark dead stones, settings, help …"
 )

@@ -3,6 +3,7 @@ package contest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -211,7 +212,11 @@ func newEvent(in *Input) Step {
 	}
 	terms, err := draft.Terms(in.Rulesets, in.Room, in.Zone, in.Now)
 	if err != nil {
-		return in.refuse(text.Explain(err))
+		s := in.refuse(text.Explain(err))
+		if in.arg("form") == "yes" { // which an adapter shows
+			s.Draft = in.readable(draft)
+		}
+		return s
 	}
 	s := in.answer(append([]text.Message{say("event.preview", terms.Name)}, append(terms.Words(in.Now, in.Zone), say("event.preview.how"))...)...)
 	s.Draft = &match.Draft{Person: in.By, Where: in.Request.Where.WithoutThread(), Text: draft.Encode(), At: in.Now}
@@ -221,6 +226,30 @@ func newEvent(in *Input) Step {
 		{Label: "label.event.discard", Command: "event", Args: map[string]string{"what": "discard"}},
 	}
 	return s
+}
+
+// readable returns what can be read of a draft in which something is wrong: who has filled in a
+// form need not type the rest again. nil: nothing of it is new.
+func (in *Input) readable(draft Draft) *match.Draft {
+	kept := Draft{}
+	maps.Copy(kept, in.Draft)
+	for _, name := range Chosen {
+		was, had := kept[name]
+		if value, has := draft[name]; has {
+			kept[name] = value
+		} else {
+			delete(kept, name)
+		}
+		if _, err := kept.Terms(in.Rulesets, in.Room, in.Zone, in.Now); err != nil {
+			if delete(kept, name); had {
+				kept[name] = was
+			}
+		}
+	}
+	if len(kept) == 0 || maps.Equal(kept, in.Draft) {
+		return nil
+	}
+	return &match.Draft{Person: in.By, Where: in.Request.Where.WithoutThread(), Text: kept.Encode(), At: in.Now}
 }
 
 // closed refuses to organise an event where the person may not.

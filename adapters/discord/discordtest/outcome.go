@@ -152,8 +152,8 @@ type Modal struct {
 	Fields []Field
 }
 
-// A Field is one text input of a Modal.
-type Field struct{ CustomID, Label string }
+// A Field is one text input of a Modal, and what it holds.
+type Field struct{ CustomID, Label, Value string }
 
 // Modal waits for the form that the interaction opens; nil when it opens none.
 func (i *Interaction) Modal() *Modal {
@@ -170,7 +170,7 @@ func (i *Interaction) Modal() *Modal {
 			label = l // a label's, or the field's own
 		}
 		if number(o["type"]) == partInput {
-			m.Fields = append(m.Fields, Field{text(o["custom_id"]), label})
+			m.Fields = append(m.Fields, Field{text(o["custom_id"]), label, text(o["value"])})
 		}
 	})
 	return m

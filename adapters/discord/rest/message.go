@@ -104,6 +104,7 @@ type Component struct {
 	URL         string         `json:"url,omitempty"` // of a Link
 	Label       string         `json:"label,omitempty"`
 	Placeholder string         `json:"placeholder,omitempty"`
+	Value       string         `json:"value,omitempty"` // that a TextInput begins with
 	Options     []SelectOption `json:"options,omitempty"`
 	MinValues   *int           `json:"min_values,omitempty"`
 	MaxValues   int            `json:"max_values,omitempty"`
