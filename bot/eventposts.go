@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/contest"
@@ -37,7 +38,7 @@ func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, 
 			p.At = c.Changed
 		}
 		p.Replaces = string(last)
-		texts = sheetTexts(c, b.now().UTC())
+		texts = sheetTexts(c, b.now().UTC(), maxNamed)
 		p.Controls = labelled(l, sheetControls(c))
 	} else {
 		p.Controls = labelled(l, o.Controls)
@@ -62,7 +63,32 @@ func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, 
 		}
 	}
 	p.Text = word(l, texts, who, p.Number)
+	if o.Kind == match.Sheet && utf8.RuneCountInString(p.Text) > maxSheetText { // names are long
+		p.Stored.Texts = sheetTexts(c, b.now().UTC(), maxNamed/4)
+		p.Text = word(l, p.Stored.Texts, who, p.Number)
+	}
 	return p, nil
+}
+
+// Limits of the message of an event, so that a platform can show it in one.
+const (
+	maxNamed     = 40   // people in a list
+	maxSheetText = 1500 // characters; a platform may need more, to show them as they are
+)
+
+// sheetDecoration returns the picture of the message of an event, which follows the words.
+func (b *Bot) sheetDecoration(ctx context.Context, p outbox.Post, l *text.Language, room rooms.Place) (outbox.Post, error) {
+	c, err := b.contest(ctx, p.Game)
+	if err != nil {
+		return p, err
+	}
+	if c.Seq != p.Seq { // the message shows something newer, or soon does
+		return p, outbox.ErrStale
+	}
+	who, err := b.store.People(ctx, sheetPeople(c))
+	p.Number, p.At, p.Lang = c.Number, c.Changed, l.Tag
+	p.Sheet = sheetOf(c, 0, nil, l, who, room.Look(match.Preferences{}))
+	return p, err
 }
 
 // finalNotice reports whether a post tells that an event is over: it has the final table.
@@ -96,16 +122,16 @@ func sheetControls(c *contest.Contest) (cs []match.Control) {
 	return cs
 }
 
-// sheetTexts says how an event stands.
-func sheetTexts(c *contest.Contest, now time.Time) []Text {
+// sheetTexts says how an event stands. Lists of people name at most so many.
+func sheetTexts(c *contest.Contest, now time.Time, most int) []Text {
 	texts := []Text{say("event.title", c.Name, say("event.state."+string(c.State)))}
 	switch c.State {
 	case contest.SignUp:
 		seated, waiting := c.Seated()
 		texts = append(texts, c.Terms.Words(now, time.UTC)...)
-		texts = append(texts, joinedText("event.joined.list", c, seated))
+		texts = append(texts, joinedText("event.joined.list", c, seated, most))
 		if len(waiting) > 0 {
-			texts = append(texts, joinedText("event.waiting.list", c, waiting))
+			texts = append(texts, joinedText("event.waiting.list", c, waiting, most/2))
 		}
 	case contest.Playing, contest.Over:
 		r, all := c.Round(), 0
@@ -124,21 +150,24 @@ func sheetTexts(c *contest.Contest, now time.Time) []Text {
 		if a := c.Asking; a != nil {
 			texts = append(texts, say("event.asking", strconv.Itoa(len(c.Rounds)+1), clock.InstantText(a.Until, now)))
 			if out := slices.DeleteFunc(slices.Clone(a.Out), func(n int) bool { return !c.Players[n-1].In() }); len(out) > 0 {
-				texts = append(texts, joinedText("event.out.list", c, out))
+				texts = append(texts, joinedText("event.out.list", c, out, most))
 			}
 		}
 	}
 	return texts
 }
 
-// joinedText lists players, with their ranks.
-func joinedText(key string, c *contest.Contest, numbers []int) Text {
+// joinedText lists players, with their ranks. It names the first most, and counts the others.
+func joinedText(key string, c *contest.Contest, numbers []int, most int) Text {
 	if len(numbers) == 0 {
 		return say("event.joined.none")
 	}
 	var names []Text
-	for _, n := range numbers {
+	for _, n := range numbers[:min(len(numbers), most)] {
 		names = append(names, playerText(c, n))
+	}
+	if more := len(numbers) - most; more > 0 {
+		names = append(names, say("event.sheet.more", strconv.Itoa(more)))
 	}
 	return say(key, len(numbers), text.List(names...))
 }

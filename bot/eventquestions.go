@@ -61,7 +61,7 @@ func (q *question) eventAnswer(texts ...Text) outbox.Post {
 
 // howEventStands shows an event.
 func howEventStands(q *question, c *contest.Contest) outbox.Post {
-	texts := sheetTexts(c, q.now)
+	texts := sheetTexts(c, q.now, maxNamed)
 	player := c.Player(q.by)
 	if named, ok := q.req.Users["player"]; ok {
 		p, err := q.b.store.Person(q.ctx, named)

@@ -217,11 +217,14 @@ func (b *Bot) decoration(ctx context.Context, r outbox.Row) (outbox.Post, error)
 	if r.Game == "" || r.Kind != outbox.Header && r.Kind != outbox.Attach {
 		return p, nil
 	}
-	m, pos, err := b.at(ctx, p.Game, r.Seq)
+	room, l, err := b.room(ctx, p.Where)
 	if err != nil {
 		return p, err
 	}
-	room, l, err := b.room(ctx, p.Where)
+	if contest.Is(p.Game) {
+		return b.sheetDecoration(ctx, p, l, room)
+	}
+	m, pos, err := b.at(ctx, p.Game, r.Seq)
 	if err != nil {
 		return p, err
 	}

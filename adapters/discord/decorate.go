@@ -239,7 +239,9 @@ func (a *Adapter) attach(ctx context.Context, p outbox.Post) error {
 	if err := json.Unmarshal([]byte(p.Data), &f); err != nil {
 		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
-	ms, err := content{picture: p.Scene.Picture(), name: pictureName(p), file: p.File}.messages()
+	c := content{name: pictureName(p), file: p.File}
+	c.picture, _ = p.Picture()
+	ms, err := c.messages()
 	if err != nil {
 		return fmt.Errorf("draw a post: %w", err)
 	}

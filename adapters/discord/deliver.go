@@ -54,6 +54,8 @@ func (a *Adapter) show(ctx context.Context, p outbox.Post, x *pendingInteraction
 	}
 	if d.answers() {
 		d.finish(ctx, sent)
+	} else {
+		d.sendMore(ctx)
 	}
 	return sent, d.owes(sent), nil
 }
@@ -98,10 +100,11 @@ func (d *delivery) build() error {
 		return fmt.Errorf("draw a post: %w", err)
 	}
 	d.m = ms[0]
-	if d.answers() {
+	everybody, ids := mention(d.c.notify)
+	switch {
+	case d.answers(), len(everybody) > maxContent/2: // too many people for one
 		d.more = ms[1:]
-	} else if len(ms) > 1 { // the others hold some who are called
-		everybody, ids := mention(d.c.notify)
+	case len(ms) > 1: // the others hold some who are called
 		text := rest.Clip(*d.m.Content, maxContent-len(everybody)-1)
 		call, _ := mention(uncalled(d.c.notify, text))
 		d.m.AllowedMentions.Users = ids
@@ -278,6 +281,18 @@ func (d *delivery) finish(ctx context.Context, sent outbox.Receipt) {
 		}
 	}
 	d.follow(ctx, sent)
+}
+
+// sendMore sends the rest of a post that mentions too many people for one message. Nobody is
+// mentioned twice: Discord recognizes the nonces for some minutes.
+func (d *delivery) sendMore(ctx context.Context) {
+	for k, m := range d.more {
+		m.Nonce = rest.Nonce(d.p.ID + "/" + strconv.Itoa(k+2))
+		if _, err := d.a.rest.Send(ctx, d.at.channel, m); err != nil {
+			d.a.log.Warn("post only partly shown", "post", d.p.ID, "error", err)
+			break
+		}
+	}
 }
 
 // leaveThread leads a post whose thread is no longer there to the channel.

@@ -7,8 +7,12 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -298,7 +302,7 @@ func TestThreadOfAnEvent(t *testing.T) {
 		if n := len(c.room.Threads()); n != x.threads {
 			t.Fatalf("%d threads, not %d\n%s", n, x.threads, c.d.Transcript())
 		}
-		if boards := count(ctx.Messages(), withBoard); boards != 1 && x.then == nil {
+		if boards := count(ctx.Messages(), says("to play, for example")); boards != 1 && x.then == nil {
 			t.Errorf("%d boards %s\n%s", boards, where, c.d.Transcript())
 		}
 		for k := range 2 { // one of them is to play
@@ -374,4 +378,47 @@ func TestFormOfAnEvent(t *testing.T) {
 			t.Errorf("%q", m.Content)
 		}
 	})
+}
+
+// A long list of names, with emoji and from right to left, fits into the message of an event:
+// the first are named, the others counted.
+func TestManyNamesInAnEvent(t *testing.T) {
+	inClubForDays(t, func(t *testing.T, c *club) {
+		m := c.publishes(nil)
+		for k := range 60 {
+			c.ok(c.guild.Member(fmt.Sprint("שלום_עולם_🌸_Player_", k+1)).Press(m.Now(), "Join"))
+			c.passes(time.Second)
+		}
+		c.passes(time.Minute)
+		now := c.sheet()
+		if !strings.Contains(now.Content, "60 have joined: ") || !strings.Contains(now.Content, "and 20 more.") && !strings.Contains(now.Content, "and 50 more.") {
+			t.Errorf("%q", now.Content)
+		}
+		if !slices.Equal(labelsOf(now), []string{"Join", "Leave"}) {
+			t.Errorf("%v", labelsOf(now))
+		}
+	})
+}
+
+// A post that mentions more people than fit into one message mentions each once, in several.
+func TestManyMentions(t *testing.T) {
+	const people = 200
+	p := outbox.Post{Kind: match.Notice, ID: "e-1-2-begins", Text: "The event begins."}
+	for k := range people {
+		p.Notify = append(p.Notify, outbox.User{Platform: Name, ID: fmt.Sprint(1566783936921600000 + k)})
+	}
+	d := &delivery{p: p, c: content{text: p.Text, notify: p.Notify}}
+	if err := d.build(); err != nil {
+		t.Fatal(err)
+	}
+	mentioned := 0
+	for _, m := range append([]rest.Message{d.m}, d.more...) {
+		if n := len(m.AllowedMentions.Users); n > 100 || utf8.RuneCountInString(*m.Content) > maxContent || strings.Count(*m.Content, "<@") != n {
+			t.Errorf("%d mentions in %q", n, *m.Content)
+		}
+		mentioned += len(m.AllowedMentions.Users)
+	}
+	if mentioned != people {
+		t.Errorf("%d are mentioned", mentioned)
+	}
 }

@@ -141,12 +141,15 @@ func code(s string) string {
 	return "```\n" + strings.ReplaceAll(strings.Trim(s, "\n"), "```", "'''") + "\n```"
 }
 
-// pieces cuts a text into messages, between lines where it can.
+// pieces cuts a text into messages, between lines where it can, else between words.
 func pieces(text string) []string {
 	var out []string
 	for utf8.RuneCountInString(text) > maxContent && len(out) < maxMessages-1 {
 		head := string([]rune(text)[:maxContent])
 		at := strings.LastIndexByte(head, '\n')
+		if at < maxContent/4 {
+			at = strings.LastIndexByte(head, ' ')
+		}
 		if at < maxContent/4 {
 			at = len(head)
 			for strings.HasSuffix(head[:at], "\\") {
@@ -154,7 +157,9 @@ func pieces(text string) []string {
 			}
 		}
 		out = append(out, text[:at])
-		text = strings.TrimPrefix(text[at:], "\n")
+		if text = text[at:]; text[0] == '\n' || text[0] == ' ' {
+			text = text[1:]
+		}
 	}
 	return append(out, rest.Clip(text, maxContent))
 }
@@ -198,7 +203,12 @@ func letters(p render.Picture) string {
 }
 
 // pictureName names the picture of a post, so that the post can be known by it.
-func pictureName(p outbox.Post) string { return fmt.Sprintf("game-%d-%d.png", p.Number, p.Seq) }
+func pictureName(p outbox.Post) string {
+	if p.Sheet != nil {
+		return fmt.Sprintf("event-%d-%d.png", p.Number, p.Seq)
+	}
+	return fmt.Sprintf("game-%d-%d.png", p.Number, p.Seq)
+}
 
 // content builds a message of a text and what belongs to it.
 type content struct {
