@@ -187,6 +187,8 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("GET /g/{slug}/embed", s.embed)
 	mux.HandleFunc("GET /g/{slug}/{seq}/{part}", s.partOfMoment)
 	mux.HandleFunc("GET /g/", s.reading(1, s.missing))
+	mux.HandleFunc("GET /e/new", s.reading(1, s.eventFormPage))
+	mux.HandleFunc("POST /e/new", s.eventFormSubmit)
 	mux.HandleFunc("GET /e/{slug}", s.reading(1, s.eventPage))
 	mux.HandleFunc("GET /e/", s.reading(1, s.missing))
 	mux.HandleFunc("GET /records", s.reading(1, s.recordsPage))

@@ -75,7 +75,7 @@ func TestPagesAreAccessible(t *testing.T) {
 	p := blankTab(t, chromium(t))
 	for _, scheme := range []string{"light", "dark"} {
 		p.prefers(scheme)
-		for _, path := range []string{"/g/abc", "/g/abc/1", "/g/abc/4", "/g/abc/6?as=aga", "/g/abc/3?as=ultimate", "/g/nope", "/owner", "/link", "/records", event.path} {
+		for _, path := range []string{"/g/abc", "/g/abc/1", "/g/abc/4", "/g/abc/6?as=aga", "/g/abc/3?as=ultimate", "/g/nope", "/owner", "/link", "/records", "/e/new", event.path} {
 			for _, size := range [][2]int64{{360, 640}, {768, 1024}, {1366, 625}, {1920, 1080}} {
 				p.do(chromedp.EmulateViewport(size[0], size[1]), chromedp.Navigate(url+path))
 				if got := get[int64](p, `document.documentElement.scrollWidth`); got > size[0] {

@@ -573,7 +573,7 @@ func (d discard) WriteHeader(int)             {}
 // The pages of games are translated, all of them.
 func TestGameWords(t *testing.T) {
 	said := map[string]bool{}
-	for _, name := range []string{"game.html", "held.html", "rules.html", "missing.html", "head.html", "embed.html", "records.html", "link.html", "event.html"} {
+	for _, name := range []string{"game.html", "held.html", "rules.html", "missing.html", "head.html", "embed.html", "records.html", "link.html", "event.html", "newevent.html"} {
 		data, err := page.ReadFile("page/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -597,7 +597,7 @@ func TestGameWords(t *testing.T) {
 		t.Errorf("missing in gameWords: %v", said)
 	}
 	for _, l := range bot.Languages()[1:] {
-		for _, english := range slices.Concat(gameWords, linkWords, eventWords, []string{wordPlayerSheet, wordGameSheet, wordAuditFile, wordLinkPage, wordContinue, wordLinkUsed, wordSignedOut}, []string{wordFirst, wordPrevious, wordNext, wordNewest, wordTotal, wordSit, wordEarly, wordNaming, wordRules, wordOnly, wordNotFound, wordNoPage, wordNotNow,
+		for _, english := range slices.Concat(gameWords, linkWords, eventWords, formWords(), []string{wordNewEvent, wordPlayerSheet, wordGameSheet, wordAuditFile, wordLinkPage, wordContinue, wordLinkUsed, wordSignedOut}, []string{wordFirst, wordPrevious, wordNext, wordNewest, wordTotal, wordSit, wordEarly, wordNaming, wordRules, wordOnly, wordNotFound, wordNoPage, wordNotNow,
 			wordRecords, wordZip, wordNoForm, wordManyRecords, wordFullRecords}) {
 			if bot.Translated(l, english) == english {
 				t.Errorf("%s: %q is not translated", l, english)

@@ -39,6 +39,7 @@ var pageWords = []string{
 	"Everybody can read what you type without a slash. When you type a command, Tab or the arrow keys choose a suggestion, and Esc closes the list.",
 	"You do not see the board? Type these words, also without a slash, and only you get the answer:",
 	"Records and positions",
+	"New event",
 	"Another language",
 	"The page speaks the language of your browser. To choose another for yourself:",
 	"Seat",
@@ -153,10 +154,14 @@ var eventWords = []string{
 	"Games that are on",
 	"Games that are over: {0}",
 	"What organisers decided",
+	"Your name in the room, or your seat",
+	"Preview",
+	"Publish",
 }
 
-// What the files of an event are called.
+// What the form for an event, and the files of one, are called.
 const (
+	wordNewEvent    = "New event"
 	wordPicture     = "Picture"
 	wordPlayerSheet = "Players (CSV)"
 	wordGameSheet   = "Games (CSV)"
