@@ -526,3 +526,20 @@ func (b *Bot) actEvent(ctx context.Context, id contest.ID, request string, what 
 	}
 	return ErrConflict
 }
+
+// showEvents shows the messages of the events of a room again that go on, for a reason that happens
+// once.
+func (b *Bot) showEvents(ctx context.Context, where match.Room, why string, moved bool) error {
+	heads, err := b.store.Contests(ctx, where.WithoutThread(), contest.Runs, fixtures)
+	if err != nil {
+		return err
+	}
+	for _, h := range heads {
+		request := fmt.Sprintf("again:%s:%s", h.ID, why)
+		err := b.actEvent(ctx, h.ID, request, func(in *contest.Input) contest.Step { return contest.ShowAgain(in, why, moved) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", request, err)
+		}
+	}
+	return nil
+}

@@ -289,3 +289,37 @@ func TestOrganiserIsForgotten(t *testing.T) {
 		t.Errorf("nobody can take over: %s", a.Text)
 	}
 }
+
+// Where an old copy of the database is restored, or a room has moved, the message of an event shows
+// how it stands: once, in its old place or as a new message.
+func TestEventIsShownAgain(t *testing.T) {
+	k := newTalk(t)
+	k.league(t, "until:1d", "ada")
+	club := match.Room{Platform: "chat", Channel: "club"}
+	receipt := "" // of the message
+	for _, c := range []struct {
+		report bot.Report
+		shows  bool
+	}{
+		{bot.Restored{Where: club, Copied: k.now, Found: k.now}, true},
+		{bot.Restored{Where: club, Copied: k.now, Found: k.now}, false},
+		{bot.Moved{Where: club, Place: "elsewhere"}, true},
+		{bot.Moved{Where: club, Place: "elsewhere"}, false},
+	} {
+		k.now = k.now.Add(time.Minute)
+		must(t, k.bot.Report(t.Context(), c.report))
+		posts := k.posts(t)
+		if got := len(posts) == 1 && posts[0].Kind == match.Sheet; got != c.shows {
+			t.Fatalf("%T: %d posts", c.report, len(posts))
+		}
+		if _, moved := c.report.(bot.Moved); c.shows && moved == (posts[0].Replaces != "") {
+			t.Errorf("%T: it replaces %q", c.report, posts[0].Replaces)
+		}
+		if c.shows {
+			receipt = fmt.Sprint(k.channel.shown)
+		}
+	}
+	if _, posts := k.say(t, "bob", "/event join"); len(posts) != 1 || posts[0].Replaces != receipt {
+		t.Errorf("then it replaces %q, want %q", posts[0].Replaces, receipt)
+	}
+}

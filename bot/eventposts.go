@@ -28,7 +28,7 @@ func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, 
 		if err != nil {
 			return p, err
 		}
-		if o.Seq != c.Seq { // a newer one waits
+		if o.Seq != c.Seq && !o.Again { // a newer one waits
 			if !o.Look || last != "" {
 				return p, outbox.ErrStale
 			}
@@ -37,7 +37,9 @@ func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, 
 			}
 			p.At = c.Changed
 		}
-		p.Replaces = string(last)
+		if p.Replaces = string(last); o.Again {
+			p.Replaces = ""
+		}
 		texts = sheetTexts(c, b.now().UTC(), maxNamed)
 		p.Controls = labelled(l, sheetControls(c))
 	} else {

@@ -60,8 +60,8 @@ type Encrypted struct{ Where match.Room }
 func (r Encrypted) take(ctx context.Context, b *Bot) error { return b.rooms.Seal(ctx, r.Where) }
 
 // Moved reports that a room is now in another place, where nothing of its games was shown:
-// the board of each running game is shown again, and each open challenge, once for each
-// place.
+// the board of each running game is shown again, each open challenge, and the message of each
+// event that goes on, once for each place.
 type Moved struct {
 	Where match.Room
 	Place string
@@ -72,12 +72,16 @@ func (r Moved) take(ctx context.Context, b *Bot) error {
 	if err != nil {
 		return err
 	}
-	return b.inEach(ctx, ms, "moved", r.Place, func(in *match.Input) match.Step { return match.ShowAgain(in, r.Place) })
+	if err := b.inEach(ctx, ms, "moved", r.Place, func(in *match.Input) match.Step { return match.ShowAgain(in, r.Place) }); err != nil {
+		return err
+	}
+	return b.showEvents(ctx, r.Where, "in-"+r.Place, true)
 }
 
 // Restored reports that an old copy of the database was restored, after the requests made
 // in a room since the copy have been asked again. Each game of the room that has changed
-// since then gets a post about it with its state, once for each copy.
+// since then gets a post about it with its state, and the message of each event that goes on
+// shows again how it stands, once for each copy.
 type Restored struct {
 	Where  match.Room
 	Copied time.Time // when the copy was made, see [Service]'s Before
@@ -90,7 +94,12 @@ func (r Restored) take(ctx context.Context, b *Bot) error {
 		return err
 	}
 	ms = slices.DeleteFunc(ms, func(m match.Match) bool { return m.Changed.Before(r.Found) })
-	return b.inEach(ctx, ms, "restored", strconv.FormatInt(r.Copied.UnixMilli(), 10), func(in *match.Input) match.Step {
+	copied := strconv.FormatInt(r.Copied.UnixMilli(), 10)
+	err = b.inEach(ctx, ms, "restored", copied, func(in *match.Input) match.Step {
 		return match.WentBack(in, r.Copied.In(in.Now.Location()), r.Found)
 	})
+	if err != nil {
+		return err
+	}
+	return b.showEvents(ctx, r.Where, "restored-"+copied, false)
 }

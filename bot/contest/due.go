@@ -170,6 +170,18 @@ func (in *Input) timeIsUp(s Step) Step {
 	return s
 }
 
+// ShowAgain returns the step that shows the message of an event again, for a reason that happens
+// once: in a new place of its room, as a new message.
+func ShowAgain(in *Input, why string, moved bool) Step {
+	s := Step{Step: match.Step{Request: in.Request.ID, At: in.Now}}
+	if in.Contest.Running() {
+		p := in.Contest.sheet()
+		p.ID, p.Again = p.ID+"-"+why, moved
+		s.Posts = append(s.Posts, p)
+	}
+	return s
+}
+
 // credit returns the timed action that credits the clocks of a game.
 func credit(id ID, game match.GameID, from, to, at time.Time) match.Due {
 	kind := strings.Join([]string{"credit", strconv.FormatInt(from.UnixMilli(), 10), strconv.FormatInt(to.UnixMilli(), 10), string(game)}, ":")

@@ -149,7 +149,7 @@ type OutboxPost struct {
 	Texts   []text.Message
 	Notify  []PersonID
 	Private bool
-	Again   bool // a reminder that replaces an earlier one of the same turn
+	Again   bool // a reminder that replaces an earlier one of the same turn; a sheet in a new place, where none is to be replaced
 	Reply   string
 	N       int       // set by Commit: its place in its lane
 	Attempt int       // how many attempts to show it have ended
