@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
@@ -421,4 +422,88 @@ func TestManyMentions(t *testing.T) {
 	if mentioned != people {
 		t.Errorf("%d are mentioned", mentioned)
 	}
+}
+
+// An event in a channel that is deleted, or in which the bot may do nothing any more, comes to
+// its end quietly, and one in a server that has left the bot is forgotten with it. Where the bot
+// may write again, it says how the event stands.
+func TestEventWithoutItsChannel(t *testing.T) {
+	type loss struct {
+		lose    func(c *club)
+		again   func(c *club) // after the end of the event
+		passes  time.Duration
+		forgets bool
+	}
+	for name, x := range map[string]loss{
+		"deleted": {lose: func(c *club) { c.room.Delete() }},
+		"barred": {lose: func(c *club) { c.room.OverwriteBot(0, discordtest.ViewChannel) }, again: func(c *club) {
+			c.room.OverwriteBot(0, 0)
+			c.ok(c.alice.Slash(c.room, "go event"))
+		}},
+		"kicked": {lose: func(c *club) { c.guild.Kick() }, passes: 8 * 24 * time.Hour, forgets: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if x.passes > 24*time.Hour {
+				tier.Soak(t)
+			}
+			inClubForDays(t, func(t *testing.T, c *club) {
+				m := c.publishes(map[string]any{"until": "1h", "days": "6h"})
+				c.joins(m, 3)
+				c.passes(time.Hour + 2*time.Minute)
+				if n := len(c.room.Threads()); n != 3 {
+					t.Fatalf("%d threads", n)
+				}
+				x.lose(c)
+				before := len(c.d.Requests(""))
+				c.passes(8*time.Hour + x.passes)
+				asked := 0
+				for _, r := range c.d.Requests("")[before:] {
+					if strings.Contains(r.Route, " /channels/") {
+						asked++
+					}
+				}
+				if asked > 20 {
+					t.Errorf("the channel is asked %d times meanwhile", asked)
+				}
+				heads, err := c.store.Contests(t.Context(), match.Room{Platform: Name, Channel: c.room.ID()}, nil, 10)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if x.forgets != (len(heads) == 0) || !x.forgets && heads[0].State != contest.Over {
+					t.Errorf("the events are %+v", heads)
+				}
+				if strings.Contains(c.log.String(), "level=ERROR") {
+					t.Error("errors are logged")
+				}
+				if x.again != nil {
+					x.again(c)
+					c.passes(time.Minute)
+					if m := c.sheet(); !strings.Contains(m.Content, ": over") {
+						t.Errorf("%q", m.Content)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Where players declare their rank, Join opens a form for it. What is no rank is refused to the
+// person alone.
+func TestJoinWithARank(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		m := c.publishes(nil, opt("ranks", true))
+		for _, x := range []struct{ typed, said string }{{"100d", "“100d”"}, {"5k", "You are in"}} {
+			i := c.alice.Press(m.Now(), "Join")
+			if modal := i.Modal(); modal == nil || len(modal.Fields) != 1 {
+				t.Fatalf("no form: %+v", modal)
+			}
+			if m := c.ok(c.alice.Submit(i, map[string]any{"rank": x.typed})); m.To != "Alice" || !strings.Contains(m.Content, x.said) {
+				t.Errorf("%s: %q to %q", x.typed, m.Content, m.To)
+			}
+		}
+		c.passes(5 * time.Second)
+		if now := c.sheet(); !strings.Contains(now.Content, "Alice (5k)") && !strings.Contains(now.Content, "Alice 5k") {
+			t.Errorf("%q", now.Content)
+		}
+	})
 }
