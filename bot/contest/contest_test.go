@@ -494,6 +494,9 @@ func TestSwiss(t *testing.T) {
 		d.end(tb.Game, "B+2.5")
 	}
 	d.wait(time.Minute)
+	if !slices.Equal(d.c.Asking.Must, []int{first.Black}) {
+		t.Errorf("who sat out must say that they play again: %v", d.c.Asking.Must)
+	}
 	d.do("org", "start confirm:yes")
 	d.wait(time.Second)
 	check()
@@ -605,5 +608,86 @@ func TestBetweenRounds(t *testing.T) {
 	d.wait(day)
 	if len(d.c.Rounds) != 2 || len(d.c.Round().Tables) != 2 {
 		t.Errorf("%d rounds, the last has %d tables", len(d.c.Rounds), len(d.c.Round().Tables))
+	}
+}
+
+// A sign-up ends neither early nor while nobody can be reached.
+func TestSignUpEndsInTime(t *testing.T) {
+	d := league(t, 4, "until:2d")
+	d.wait(time.Hour)
+	d.run(match.Due{Game: d.c.ID, Kind: "signup", At: d.now})
+	if d.c.State != SignUp {
+		t.Fatal("it ended early")
+	}
+	d.away = true
+	d.wait(3 * day)
+	if d.c.State != SignUp {
+		t.Fatal("it ended although nobody could be reached")
+	}
+	d.away = false
+	d.wait(awayWait)
+	if d.c.State != Playing {
+		t.Error("then the event is", d.c.State)
+	}
+}
+
+// A result that the organiser typed stands whatever its game says later, and a game that was
+// cancelled counts for nobody.
+func TestResultsOfGames(t *testing.T) {
+	d := league(t, 3, "until:1d days:8")
+	d.wait(day)
+	tables := d.c.Round().Tables
+	d.do("org", "result table:1 as:white confirm:yes")
+	d.wait(time.Second)
+	if r := d.c.Round().Tables[0]; r.Result.How != Typed || len(r.Past) > 0 {
+		t.Errorf("table 1: %+v, before that %v", r.Result, r.Past)
+	}
+	g := d.games[tables[1].Game]
+	g.State = match.Cancelled
+	d.games[g.ID] = g
+	d.run(match.Due{Game: d.c.ID, Kind: "result:" + string(g.ID), At: d.now})
+	if r := d.c.Round().Tables[1].Result; r == nil || r.How != Annulled {
+		t.Errorf("table 2: %+v", r)
+	}
+	if said := d.do("org", "extend until:400d"); strings.Contains(said, "Done") {
+		t.Error("extended by more than a year:", said)
+	}
+}
+
+// Whoever takes the place of somebody withdrawn plays the games that were lost by it; the round
+// began when it began.
+func TestReplaceWithdrawn(t *testing.T) {
+	d := league(t, 4, "until:1d days:10")
+	d.wait(day)
+	began := d.c.Round().Began
+	d.do("org", "withdraw confirm:yes player:p1")
+	d.wait(time.Hour)
+	d.do("org", "replace player:p1 other:late")
+	d.wait(time.Second)
+	if n := len(d.c.open(1)); n != 3 || d.c.Player("late") != 1 || !d.c.Round().Began.Equal(began) {
+		t.Errorf("the new player has %d games; the round began %v, not %v", n, d.c.Round().Began, began)
+	}
+}
+
+// If all but one leave between two rounds the event is over when the next one would be paired.
+// Nobody is asked twice.
+func TestAllLeaveBetweenRounds(t *testing.T) {
+	d := league(t, 4, "until:1d days:8 system:swiss rounds:3")
+	d.wait(day)
+	for _, n := range d.c.Unfinished() {
+		d.end(d.c.Round().Tables[n-1].Game, "B+2.5")
+	}
+	d.wait(time.Minute)
+	for _, p := range []match.PersonID{"p1", "p2", "p3"} {
+		d.do(p, "leave confirm:yes")
+	}
+	asked := 0
+	for _, p := range d.posts {
+		if p.Private {
+			asked++
+		}
+	}
+	if d.wait(day); d.c.State != Over || asked != 4 {
+		t.Errorf("the event is %s, %d questions were asked", d.c.State, asked)
 	}
 }

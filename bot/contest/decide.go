@@ -381,12 +381,9 @@ func (in *Input) withdraws(n int, notice text.Message, before ...Body) Step {
 	var scores []Score
 	for _, number := range c.open(n) {
 		t := c.Round().Tables[number-1]
-		s := Score{Round: len(c.Rounds), Table: number, How: Forfeited}
-		if t.Black != n && c.Players[t.Black-1].In() {
-			s.Black = 2
-		}
-		if t.White != n && c.Players[t.White-1].In() {
-			s.White = 2
+		s := Score{Round: len(c.Rounds), Table: number, How: Forfeited, Black: 2} // whoever is at an open table is in
+		if t.Black == n {
+			s.Black, s.White = 0, 2
 		}
 		scores = append(scores, s)
 	}
