@@ -11,7 +11,6 @@ const MOST = 16; // in a stream, as the server has it
  */
 export function following(slug, changed, refused) {
   const others = new Set();
-  let group = 1; // of those pages that share a stream
   return {
     name: "halfpoint-games",
     kinds: ["message", "gone"],
@@ -30,7 +29,7 @@ export function following(slug, changed, refused) {
       return true;
     },
     drop: (game) => others.delete(game),
-    instead: (place) => (place.includes(slug) || place.length < MOST ? "" : "halfpoint-games " + ++group),
+    instead: (place, name) => (place.includes(slug) || place.length < MOST ? "" : "halfpoint-games " + (Number(name.split(" ")[1] ?? 1) + 1)),
     retry: () => 10_000 + 10_000 * Math.random(), // not all pages at once
   };
 }

@@ -27,8 +27,8 @@ const asleep = () => 60_000 + 30_000 * Math.random(); // not all tabs at once
  * @property {() => any} [wants] what the leader is asked for
  * @property {(wanted: any) => boolean} [add] takes that into the address; whether it was new
  * @property {(wanted: any) => void} [drop] takes it out again
- * @property {(place: any) => string} [instead] the name to share under instead, if the leader has
- *   no room for this tab; else empty
+ * @property {(place: any, name: string) => string} [instead] the name to share under instead of
+ *   one, if its leader has no room for this tab; else empty
  * @property {() => number} retry milliseconds after which a stream that was refused is tried again
  */
 
@@ -212,7 +212,7 @@ export class Shared {
       this.#place = m.place;
       this.#kept = [];
       if (!this.#source && this.#on.behind(m.place)) this.#open();
-      const instead = this.#on.instead?.(m.place);
+      const instead = this.#on.instead?.(m.place, this.#name);
       if (instead) {
         this.share(instead);
         return;

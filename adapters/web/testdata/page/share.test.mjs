@@ -280,6 +280,13 @@ test('the pages of many games share as few streams as hold them', async () => {
     await room.settle();
   }
   assert.equal(room.live(), 3);
+  for (let i = 0; i < 3; i++) {
+    for (const e of ['freeze', 'resume']) {
+      tabs[20].event(e);
+      await room.settle();
+    }
+  }
+  assert.equal(room.live(), 3);
   tabs[0].shared.close();
   await room.settle();
   assert.equal(room.live(), 3);
