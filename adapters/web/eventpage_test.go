@@ -10,10 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // leaguePlayers have names that a page has to be careful with.
@@ -209,6 +212,34 @@ func TestEventPageFollows(t *testing.T) {
 		return 0
 	}
 	before := hears()
+	m, who := l.waiting(t)
+	l.ask(t, who, "/place C3 game:"+strconv.Itoa(m.Number))
+	if after := hears(); after <= before {
+		t.Errorf("after a turn the page hears %d, before %d", after, before)
+	}
+}
+
+// The page of an event follows its games, and keeps open what its reader has opened.
+func TestEventPageInChromium(t *testing.T) {
+	tier.Change(t)
+	l := newLeague(t, match.LinkPages)
+	l.play(t)
+	url, _ := openTCP(t, newRoom(l.st), l)
+	p := blankTab(t, chromium(t))
+	p.do(chromedp.Navigate(url+l.path), chromedp.Click(chromedp.CSS("tbody tr:first-child td:last-child button")))
+	p.wait(`document.querySelector('#s1-1-1').matches(':popover-open') && [...document.querySelectorAll('.games:not(details) img')].every((i) => i.complete && i.naturalWidth > 0)`)
+	m, who := l.waiting(t)
+	p.wait(`[...document.querySelectorAll('.games img')].some((i) => i.src.endsWith('/g/%s/%d/board.svg'))`, m.Page, m.Seq)
+	l.ask(t, who, "/place C3 game:"+strconv.Itoa(m.Number))
+	p.wait(`[...document.querySelectorAll('.games img')].some((i) => i.src.endsWith('/g/%s/%d/board.svg'))`, m.Page, m.Seq+1)
+	if !get[bool](p, `document.querySelector('#s1-1-1').matches(':popover-open')`) {
+		t.Error("what the reader had opened is closed")
+	}
+}
+
+// waiting returns a game in which somebody is to move, and who.
+func (l *league) waiting(t *testing.T) (match.Match, outbox.User) {
+	t.Helper()
 	ms, err := l.st.Matches(t.Context(), bot.Query{States: []match.State{match.Going}})
 	if err != nil || len(ms) == 0 {
 		t.Fatal(ms, err)
@@ -218,8 +249,5 @@ func TestEventPageFollows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.ask(t, who[m.ToMove], "/place C3 game:"+strconv.Itoa(m.Number))
-	if after := hears(); after <= before {
-		t.Errorf("after a turn the page hears %d, before %d", after, before)
-	}
+	return m, who[m.ToMove]
 }
