@@ -90,6 +90,34 @@ type EventGame struct {
 	Path         string // of the game's page at the newest moment, "/g/abc/12"; empty: it has none
 }
 
+// A MyEvent is an event that somebody is in, and its page.
+type MyEvent struct {
+	Path string // "/e/abc"
+	Text string // "Spring: games are on"
+}
+
+// myEvents returns the running events of a person that have pages, the newest first.
+func (b *Bot) myEvents(ctx context.Context, who outbox.User, l *text.Language) (out []MyEvent, err error) {
+	by, err := b.store.Person(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	heads, err := b.store.ContestsOf(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range heads {
+		here, _, err := b.room(ctx, h.Where)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(contest.Runs, h.State) && b.eventPaged(&contest.Contest{Head: h}, b.settings(here)) && len(out) < mostMine {
+			out = append(out, MyEvent{"/e/" + h.Page, Fill(l.Say(say("event.title", h.Title, say("event.state."+string(h.State)))), Format{})})
+		}
+	}
+	return out, nil
+}
+
 // viewEvent returns the view of an event, for its page.
 func (b *Bot) viewEvent(ctx context.Context, v Viewing) (View, error) {
 	h, err := b.store.ContestPage(ctx, v.Event)

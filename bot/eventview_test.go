@@ -156,3 +156,22 @@ func TestEventViewChanged(t *testing.T) {
 		}
 	}
 }
+
+// Somebody finds the pages of the running events that they are in.
+func TestViewMyEvents(t *testing.T) {
+	k := newTalk(t)
+	k.start(bot.Config{Pages: map[string]match.Pages{"chat": match.LinkPages}})
+	k.lines(t, "mod> /event new title:Spring", "mod> /event publish", "ada> /event join", "mod@attic> /settings pages:off", "mod@attic> /event new title:Attic",
+		"mod@attic> /event publish", "ada@attic> /event join", "mod@hall> /event new title:Old", "mod@hall> /event publish", "ada@hall> /event join", "mod@hall> /event cancel confirm:yes")
+	for who, want := range map[string]string{"ada": "Spring: sign-up is open", "bob": ""} {
+		got := ""
+		for _, e := range k.view(t, bot.Viewing{By: person(who)}).MyEvents {
+			if got += e.Text; e.Path != "/e/"+k.event(t) {
+				t.Errorf("%s is at %s", e.Text, e.Path)
+			}
+		}
+		if got != want {
+			t.Errorf("%s is in %q, want %q", who, got, want)
+		}
+	}
+}

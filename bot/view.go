@@ -22,7 +22,7 @@ import (
 )
 
 // A Viewing asks how a game was at one moment, for a page of an adapter. If it names none, the
-// View has only Mine.
+// View has only Mine and MyEvents.
 type Viewing struct {
 	Slug string // of the game's page; or
 	// Event is the slug of an event's page: the View has only Event, Sheet, Path, Lang, Public, Seq,
@@ -75,6 +75,7 @@ type View struct {
 	Offers   []Offer           // what Viewing.By may do; only of the newest moment, if Seq was 0
 	Own      match.Preferences // what Viewing.By has chosen; the Scene has it, too
 	Mine     []Mine            // the other games of Viewing.By that have pages; likewise
+	MyEvents []MyEvent         // the running events of Viewing.By that have pages
 	Held     []Held            // what has changed hands up to the moment, in order, if Viewing.Held asked for it
 	As       *Counted          // the answer to Viewing.As; nil: it was not asked
 
@@ -154,8 +155,13 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 		return View{Lang: l.Tag, Scene: l.PictureWords().EndedNow(exampleOf(r), render.Names{})}, nil
 	}
 	if v.Slug == "" && v.Game == "" && v.By != (outbox.User{}) {
-		mine, err := b.mine(ctx, v.By, "", text.BestLanguage(v.Lang))
-		return View{Mine: mine}, err
+		l := text.BestLanguage(v.Lang)
+		mine, err := b.mine(ctx, v.By, "", l)
+		if err != nil {
+			return View{}, err
+		}
+		events, err := b.myEvents(ctx, v.By, l)
+		return View{Mine: mine, MyEvents: events}, err
 	}
 	if contest.Is(v.Game) {
 		return b.viewSheet(ctx, v)

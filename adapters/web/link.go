@@ -72,8 +72,9 @@ func same(a, b outbox.User) bool { return a.Platform == b.Platform && a.ID == b.
 // A linkView is the data of the page of links.
 type linkView struct {
 	head
-	Who  string // the name of the person whom the browser is linked to; empty: none
-	Mine []bot.Mine
+	Who    string // the name of the person whom the browser is linked to; empty: none
+	Mine   []bot.Mine
+	Events []bot.MyEvent
 }
 
 // linkPage shows who the browser is, and has a script that reads the fragment of the address.
@@ -85,7 +86,7 @@ func (s *server) linkPage(w http.ResponseWriter, r *http.Request) {
 		v.Who = bot.CleanName(who.Name)
 		var all bot.View
 		all, err = s.service.View(r.Context(), bot.Viewing{By: who, Lang: lang})
-		v.Mine = all.Mine
+		v.Mine, v.Events = all.Mine, all.MyEvents
 	}
 	if err != nil {
 		s.failed(w, r, err)

@@ -157,6 +157,7 @@ var eventWords = []string{
 	"Your name in the room, or your seat",
 	"Preview",
 	"Publish",
+	"My events",
 }
 
 // What the form for an event, and the files of one, are called.
