@@ -49,7 +49,7 @@ func Parse(typed string) (string, map[string]string, error) {
 		typedAs = fold(words)
 	}
 	old := aliases[name]
-	words = spelled(c, old, joined(c, words))
+	words = spelled(c, old, joined(c, quoted(c, old, words)))
 	args := map[string]string{}
 	var rest Option // the option that takes the rest
 	take := func(o Option, value string) {
@@ -112,6 +112,38 @@ func wordsOf(typed string) (words []typedWord) {
 	return words
 }
 
+// quoted makes one word of those between quotation marks behind the name of an option:
+// title:"Spring league". A command that takes prose keeps its words.
+func quoted(c Command, old alias, words []typedWord) []typedWord {
+	if slices.ContainsFunc(c.Options, prose) {
+		return words
+	}
+	out := words[:1:1]
+	for rest := words[1:]; len(rest) > 0; {
+		n := 1
+		if _, value, ok := c.option(old, rest[0].text); ok && value != "" {
+			for n < len(rest) && unquoted(strings.TrimSpace(value[1:])) == value[1:] && opens(value[1:]) {
+				value += rest[n].space + rest[n].text
+				n++
+			}
+			if unquoted(value[1:]) == value[1:] { // the mark is never closed
+				n = 1
+			}
+		}
+		out = append(out, typedWord{rest[0].space, phrase(rest[:n])})
+		rest = rest[n:]
+	}
+	return out
+}
+
+// opens reports whether a value begins with a quotation mark.
+func opens(value string) bool {
+	return slices.ContainsFunc(quotationMarks, func(marks string) bool {
+		first, _ := utf8.DecodeRuneInString(marks)
+		return strings.HasPrefix(value, string(first))
+	})
+}
+
 // phrase makes one of several words, with a space between them.
 func phrase(words []typedWord) string {
 	out := words[0].text
@@ -153,10 +185,13 @@ func fold(words []typedWord) (typedAs map[string]string) {
 	return typedAs
 }
 
+// quotationMarks are pairs of them.
+var quotationMarks = []string{`""`, `''`, `“”`, `‘’`, `„“`, `«»`, `「」`}
+
 // unquoted takes away the quotation marks around a value, which people type and phones
 // make curly: clock:"byoyomi 10d 3x2d".
 func unquoted(value string) string {
-	for _, marks := range []string{`""`, `''`, `“”`, `‘’`, `„“`, `«»`, `「」`} {
+	for _, marks := range quotationMarks {
 		first, size := utf8.DecodeRuneInString(marks)
 		inside, ok := strings.CutPrefix(value, string(first))
 		if inside, is := strings.CutSuffix(inside, marks[size:]); ok && is && inside != "" {

@@ -21,6 +21,11 @@ func TestParse(t *testing.T) {
 		"/new Area Rules II 9x9 Komi 0":                           "new rules=Area Rules II size=9x9 komi=0",
 		"/new 13x13 rules two button komi 0":                      "new rules=13x13 size=rules two button komi=0", // which the bot turns round
 		"/new 9x9 opponent opponent:@bob:example.org komi 7":      "new rules=9x9 komi=7 opponent=@bob:example.org",
+		`/event new title:"Spring league 2027" rules:aga days:3`:  "event what=new title=Spring league 2027 rules=aga days=3",
+		`/event new title:„Frühjahr und so“ size:9x9`:             "event what=new title=Frühjahr und so size=9x9",
+		`/event new title:「春 リーグ」 days:3`:                         "event what=new title=春 リーグ days=3",
+		`/event new title:"Spring league days:3`:                  `event what=new player=league title="Spring days=3`, // never closed
+		`/event new rules:"aga, button" title:"A"`:                "event what=new title=A rules=aga, button",
 		"/new opponent me":                                        "new opponent=me",
 		"/new 9x9 komi":                                           "new rules=9x9 size=komi",
 		"/new komi handicap 2":                                    "new rules=komi handicap=2",

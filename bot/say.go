@@ -9,6 +9,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // Short names that nearly every file of this package uses.
@@ -79,6 +80,18 @@ type Mention = text.Mention
 // A MentionedOption is an option of a [Mention].
 type MentionedOption = text.MentionedOption
 
+// Quoted returns the value of an option as it is typed behind the name of the option: between
+// quotation marks if [Parse] would otherwise take only its first word.
+func Quoted(command, option, value string) string {
+	h, _ := find(command)
+	for _, o := range h.Options {
+		if o.Name == option && !o.Rest && !prose(o) && strings.Contains(value, " ") && !rules.Known(value) {
+			return `"` + value + `"`
+		}
+	}
+	return value
+}
+
 // Typed returns how commands are typed after a prefix, as [Parse] reads them:
 // "/new two-button 9x9", "/pass anyway:yes".
 func Typed(prefix string) func(Mention) string {
@@ -92,7 +105,7 @@ func Typed(prefix string) func(Mention) string {
 			if !rest && i >= 0 && h.Options[i].Name == o.Name && (h.Options[i].Rest || !strings.Contains(o.Value, " ")) {
 				out += " " + o.Value
 			} else {
-				out += " " + o.Name + ":" + o.Value
+				out += " " + o.Name + ":" + Quoted(m.Command, o.Name, o.Value)
 			}
 			given = append(given, o.Name)
 			rest = rest || i >= 0 && h.Options[i].Rest

@@ -301,13 +301,16 @@ func (g *guest) reads(what string) *matrixtest.Message {
 // sent: what the bot owes, reactions, edits.
 func (c *club) settled() {
 	c.Helper()
-	c.await("what the bot owes", func() bool { return c.owed() == 0 })
-	c.await("edits and reactions", func() bool {
-		if c.waits != nil {
-			c.waits()
-		}
-		return c.decorations("sleeps = 0") == 0
-	})
+	settle := func(what string, left func() int) {
+		c.await(what, func() bool {
+			if c.waits != nil {
+				c.waits()
+			}
+			return left() == 0
+		})
+	}
+	settle("what the bot owes", c.owed)
+	settle("edits and reactions", func() int { return c.decorations("sleeps = 0") })
 }
 
 // decorations is how many decorations wait.

@@ -304,7 +304,15 @@ func (tb *table) look() {
 		begun := func(m *matrixtest.Message) int { // -1: outside of threads
 			return slices.IndexFunc(v.Messages, func(root *matrixtest.Message) bool { return root.ID == m.Thread })
 		}
-		slices.SortStableFunc(messages, func(m, n *matrixtest.Message) int { return cmp.Compare(begun(m), begun(n)) })
+		said := func(m *matrixtest.Message) int { // answers come first: they and the post of an event may arrive in either order
+			if _, known := tb.shown[m.ID]; known || m.ReplyTo != "" {
+				return 0
+			}
+			return 1
+		}
+		slices.SortStableFunc(messages, func(m, n *matrixtest.Message) int {
+			return cmp.Or(cmp.Compare(begun(m), begun(n)), cmp.Compare(said(m), said(n)))
+		})
 		for _, m := range messages {
 			tb.write(v, m, margin)
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
@@ -157,7 +158,7 @@ func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, ro
 		}
 	}
 	words := outbox.Receipt(receipt(at, cmp.Or(sent.edits, sent.event)))
-	picture, _ := p.Picture()
+	picture, _ := pictureOf(p)
 	if sent.bare && (picture != nil || p.File != nil) { // which follows
 		if p.Kind == match.Answer {
 			a.files.Add(p.ID, contentOf(p))
@@ -265,7 +266,16 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 // thread. Elsewhere reactions stand below each board, and words are no picture.
 func (a *Adapter) edits(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p outbox.Post, bare bool) (id.EventID, error) {
 	if in, target := readReceipt(p.Replaces); target != "" && in == at {
-		return target, nil
+		gone := false
+		if p.Kind == match.Sheet {
+			var err error
+			if gone, err = a.removed(ctx, dev, at, target); err != nil {
+				return "", err
+			}
+		}
+		if !gone {
+			return target, nil
+		}
 	}
 	in, board := readReceipt(p.Previous)
 	if !p.Agreed || bare || root == "" || board == "" || in != at {
@@ -355,9 +365,23 @@ type content struct {
 	line    string // in which it is uploaded
 }
 
+// pictureOf returns the picture of a post, and a name for its file. The message of an event has
+// none, but its table in letters: it is edited again and again, and Element Web goes on to show
+// the first picture of a message that is on the screen (MImageBody downloads it once).
+func pictureOf(p outbox.Post) (render.Picture, string) {
+	if p.Kind == match.Sheet {
+		return nil, ""
+	}
+	return p.Picture()
+}
+
 // contentOf returns the picture of a post, or its file if it has none.
 func contentOf(p outbox.Post) (c content) {
-	c.picture, c.name = p.Picture()
+	c.picture, c.name = pictureOf(p)
+	if c.picture == nil && p.Sheet != nil {
+		c.Board = p.Sheet.Letters()
+	}
+	c.Table = contest.Is(p.Game) || p.Sheet != nil
 	c.Lang, c.Chart, c.line = p.Lang, p.Chart != nil || p.Sheet != nil, lineOf(p)
 	if p.Game != "" && p.Sheet == nil { // the words of an answer name its game
 		c.Number, c.name = p.Number, boardName(p.Number, p.Seq)

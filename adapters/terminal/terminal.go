@@ -51,11 +51,12 @@ type Terminal struct {
 	Prompt bool   // show a prompt with the player to move, for a person
 	Lang   string // the language as in $LANG: "de_AT.UTF-8"; empty: English
 
-	mu      sync.Mutex      // guards Out and what follows
-	turn    string          // the seat that is to move
-	spoke   string          // the seat that made the last request
-	shown   map[string]bool // posts, by id
-	refused int             // commands
+	mu      sync.Mutex              // guards Out and what follows
+	turn    string                  // the seat that is to move
+	spoke   string                  // the seat that made the last request
+	shown   map[string]bool         // posts, by id
+	stood   map[match.GameID]string // what the last post of an event said of its state
+	refused int                     // commands
 }
 
 var _ bot.Adapter = (*Terminal)(nil)
@@ -170,9 +171,16 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 		return nil
 	}
 	r.Command, r.Args = command, args
-	if o := args["opponent"]; o != "" && !strings.EqualFold(o, "me") {
-		r.Users = map[string]outbox.User{"opponent": who(o)}
+	c, _ := bot.FindCommand(command)
+	for _, o := range c.Options {
+		if name := args[o.Name]; o.Type == bot.UserOption && name != "" && !strings.EqualFold(name, "me") {
+			if r.Users == nil {
+				r.Users = map[string]outbox.User{}
+			}
+			r.Users[o.Name] = who(name)
+		}
 	}
+	r.Moderator = command == "event" // there is nobody else who could organise one
 	r.Shows, r.Flat = true, true
 	a, err := service.Ask(ctx, r)
 	if err != nil {
@@ -244,6 +252,9 @@ func (t *Terminal) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []
 		}
 	}
 	text := bot.Fill(p.Text, bot.Format{})
+	if p.Kind == match.Sheet && !t.stands(p.Game, text) {
+		return outbox.Receipt(p.ID), nil, nil
+	}
 	if p.Scene != nil {
 		text += "\n" + strings.Join(grid(*p.Scene), "\n")
 	}
@@ -258,6 +269,19 @@ func (t *Terminal) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []
 	}
 	t.shown[p.ID] = true
 	return outbox.Receipt(p.ID), nil, nil
+}
+
+// stands reports whether the first line of the post of an event, which says its state, is
+// another than before. A terminal cannot change what it has printed, and nobody wants to read
+// the whole event again each time somebody joins. The caller holds t.mu.
+func (t *Terminal) stands(event match.GameID, text string) bool {
+	state, _, _ := strings.Cut(text, "\n")
+	if t.stood == nil {
+		t.stood = map[match.GameID]string{}
+	}
+	changed := t.stood[event] != state
+	t.stood[event] = state
+	return changed
 }
 
 // grid draws the board with its coordinates, brackets around the last stone

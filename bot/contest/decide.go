@@ -197,6 +197,11 @@ func newEvent(in *Input) Step {
 	if s, closed := in.closed(); closed {
 		return s
 	}
+	for _, name := range []string{"player", "other", "rank", "table", "as"} { // a title of several words without quotation marks ends up there
+		if stray := in.arg(name); stray != "" {
+			return in.refuse(say("event.stray", text.Shorten(stray)))
+		}
+	}
 	draft := Draft{}
 	for name, value := range in.Draft {
 		draft[name] = value

@@ -49,6 +49,10 @@ func (c *Contest) announcement() match.OutboxPost {
 					names, mentions = append(names, called(p.Person)), append(mentions, p.Person)
 				}
 			}
+			if !c.grouped() {
+				texts = append(texts, say("event.players", text.List(names...)))
+				continue
+			}
 			texts = append(texts, say("event.group", GroupName(g+1), text.List(names...)))
 		}
 	} else {

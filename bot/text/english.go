@@ -687,7 +687,7 @@ var english = map[string]string{
 	"event.terms.lot":          "drawn by lot",
 	"event.terms.ranks":        "by rank",
 	"event.time":               "How long: {0}. In each game you have {1} for all your moves; no pause, night or weekend stops the clock.",
-	"event.published":          "“{0}” is published. People join with the button below its message.",
+	"event.published":          "“{0}” is published. People can join now: {/event what:join}",
 	"event.discarded":          "The draft is gone.",
 	"event.nodraft":            "You have no draft here. Begin one: {/event what:new}",
 	"event.host.lacks":         "Each game of an event gets a thread of its own here, and I may not begin any. Grant me {0} in this channel, and publish again.",
@@ -868,6 +868,9 @@ var english = map[string]string{
 	"label.event.result":       "Give this result",
 	"label.event.cancel":       "Call it off",
 	"label.event.table":        "Table",
+
+	"event.players": "They all meet: {0}.",
+	"event.stray":   "I do not know what to do with “{0}”. Put several words in quotation marks: {/event what:new title:Spring league}",
 
 	// The tables of events.
 	"event.leads":                  "In the lead: {0}, with a score of {1}.",

@@ -24,6 +24,7 @@ type Content struct {
 	Board    string          // the picture in letters; may be empty
 	Unfold   bool            // Board can be unfolded below the text, and is not for those alone who see no picture
 	Chart    bool            // it is no board
+	Table    bool            // Link is the page of an event
 	Notify   []outbox.User   // the persons called: they are mentioned, nobody else is
 	Controls []match.Control // the next commands; listed as people type them
 	Link     string          // address of the page that shows the same; may be empty
@@ -118,6 +119,9 @@ func (c Content) content(unfold bool) *event.MessageEventContent {
 	var link []span
 	if c.Link != "" {
 		words := bot.Translated(c.Lang, wordOpen)
+		if c.Table {
+			words = bot.Translated(c.Lang, wordOpenTable)
+		}
 		link = []span{{text: words, href: c.Link, plain: words + ": " + c.Link}}
 	}
 	left := maxContent - cost(calls) - cost(board) - cost(legend) - cost(link)

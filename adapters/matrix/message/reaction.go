@@ -175,7 +175,7 @@ func spelled(c match.Control, game bool) string {
 		case n == 0 && o.Name != "game":
 			out += " " + value
 		default:
-			out += " " + o.Name + ":" + value
+			out += " " + o.Name + ":" + bot.Quoted(c.Command, o.Name, value)
 		}
 	}
 	return out
