@@ -9,8 +9,9 @@
 // event a timed action, which takes the result into the log of the event.
 //
 // contest.go has the data, events.go the lines of a log and the fold, terms.go what an
-// organiser chooses, decide.go the decisions of people and due.go those of time, say.go the
-// posts.
+// organiser chooses, and table.go the standings. decide.go has what all decisions share;
+// those of people are in signup.go, rounds.go and organise.go, those of time in due.go. The
+// posts are in say.go.
 //
 // The package does no input or output and uses neither the clock nor chance: the caller
 // passes both in. Its functions may be called concurrently.

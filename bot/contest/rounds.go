@@ -388,3 +388,101 @@ func (c *Contest) askControls() []match.Control {
 	args := func(what string) map[string]string { return map[string]string{"what": what, "event": itoa(c.Number)} }
 	return []match.Control{{Label: "label.event.play", Command: "event", Args: args("play")}, {Label: "label.event.sitout", Command: "event", Args: args("sitout")}}
 }
+
+// start ends the sign-up, or the time between two rounds, now.
+func start(in *Input) Step {
+	c := in.Contest
+	playing := c.Playing(in.Unasked)
+	switch {
+	case c.State == Playing && c.Asking == nil:
+		return in.refuse(c.stands())
+	case len(playing) < 2:
+		return in.refuse(say("event.few", len(playing)))
+	case !in.confirmed() && c.State == SignUp:
+		return in.sure(say("event.start.sure", len(playing), c.Name), "label.event.start")
+	case !in.confirmed():
+		return in.sure(say("event.round.sure", len(playing), itoa(len(c.Rounds)+1), c.Name), "label.event.start")
+	}
+	return in.pair()
+}
+
+// pair pairs the next round.
+func (in *Input) pair() Step {
+	c := in.Contest
+	playing := c.Playing(in.Unasked)
+	first := len(c.Rounds) == 0
+	b := Body{Kind: paired, Lasts: c.Lasts.Milliseconds()}
+	if first {
+		players := slices.Clone(playing)
+		if c.Ranks {
+			slices.SortStableFunc(players, func(a, b int) int { return c.Players[b-1].Rank - c.Players[a-1].Rank })
+		} else {
+			players = pairing.Lot(players, uint64(c.Lot))
+		}
+		b.Groups = [][]int{players}
+		switch c.System {
+		case Groups:
+			b.Groups = pairing.Groups(players, c.Group)
+		case McMahon:
+			bar, floor := c.bars(players)
+			b.Bar, b.Floor = &bar, &floor
+		}
+	}
+	var pairs []Pairing
+	if c.System == Groups {
+		for g, group := range b.Groups {
+			for _, r := range pairing.RoundRobin(group) {
+				for _, game := range r.Games {
+					pairs = append(pairs, Pairing{Group: g + 1, Black: game.Black, White: game.White})
+				}
+			}
+		}
+	} else {
+		draft := c.clone()
+		if first { // the field and the bars
+			draft.State = Playing
+			draft.Drawn = b.Groups
+			if b.Bar != nil {
+				draft.Bar, draft.Floor = *b.Bar, *b.Floor
+			}
+		}
+		var err error
+		if pairs, b.Bye, err = draft.pairs(playing); err != nil { // a choice no longer fits
+			draft.Choices = nil
+			pairs, b.Bye, err = draft.pairs(playing)
+		}
+		if err != nil {
+			return in.refuse(text.Explain(err))
+		}
+		for _, n := range c.still() {
+			if !slices.Contains(playing, n) {
+				b.Absent = append(b.Absent, n)
+			}
+		}
+	}
+	for _, t := range pairs {
+		for book := range c.Rules {
+			t.Book = book
+			t.Game, t.Page = in.Fixture(len(c.Rounds)+1, len(b.Tables)+1)
+			b.Tables = append(b.Tables, t)
+		}
+	}
+	var bodies []Body
+	if c.State == SignUp {
+		bodies = in.and(b)
+	} else if bodies = in.and(b); len(b.Tables) == 0 && len(bodies) == 1 {
+		return in.refuse(say("event.few", len(playing)))
+	}
+	s := in.step([]text.Message{say("event.started", c.Name)}, bodies...)
+	if s.Contest != nil && len(b.Tables) > 0 {
+		s.Posts = append(s.Posts, s.Contest.announcement())
+	}
+	return in.finish(s)
+}
+
+// bars returns the ranks between which players of a McMahon start with different scores: above
+// the upper one a quarter of them, and at least four, start alike.
+func (c *Contest) bars(players []int) (bar, floor int) {
+	top := min(max(len(players)/4, 4), len(players))
+	return c.Players[players[top-1]-1].Rank, c.Players[players[len(players)-1]-1].Rank
+}
