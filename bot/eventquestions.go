@@ -132,6 +132,9 @@ func lateness(q *question, c *contest.Contest) outbox.Post {
 	if more := len(open) - maxLate; more > 0 {
 		texts = append(texts, say("event.late.more", more))
 	}
+	if q.req.moderates(q.req.Command) || c.Organises(q.by) {
+		texts = append(texts, say("event.late.how"))
+	}
 	return q.eventAnswer(texts...)
 }
 

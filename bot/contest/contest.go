@@ -191,9 +191,12 @@ func (c *Contest) Seat(p match.PersonID) int {
 // both in order.
 func (c *Contest) Seated() (seated, waiting []int) {
 	for i, p := range c.Players {
+		drawn := func(group []int) bool { return slices.Contains(group, i+1) }
 		switch {
 		case !p.In():
-		case len(seated) < c.Most():
+		case c.Drawn != nil && !slices.ContainsFunc(c.Drawn, drawn): // also when somebody has left since
+			waiting = append(waiting, i+1)
+		case c.Drawn != nil, len(seated) < c.Most():
 			seated = append(seated, i+1)
 		default:
 			waiting = append(waiting, i+1)

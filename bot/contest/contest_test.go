@@ -54,7 +54,7 @@ func (d *desk) input(by match.PersonID, line string) *Input {
 			return match.GameID(fmt.Sprintf("g%d-%d", round, table)), "p"
 		}}
 	for _, option := range []string{"player", "other"} {
-		if p := args[option]; p != "" {
+		if p := args[option]; p != "" && p[0] != '#' {
 			in.Users[option] = match.PersonID(p)
 		}
 	}
@@ -311,7 +311,7 @@ func TestReplaceAndWithdraw(t *testing.T) {
 	d.wait(time.Second)
 	left := len(d.c.open(1))
 	for line, want := range map[string]string{
-		"replace player:" + string(gone):               "Say who is meant: other",
+		"replace player:" + string(gone):               "Nobody is on the waiting list",
 		"replace player:nobody other:new":              "somebody is not in",
 		"replace player:" + string(gone) + " other:p2": "plays in",
 		"withdraw player:" + string(gone):              "open games go to the opponents",
@@ -356,6 +356,29 @@ func TestReplaceAndWithdraw(t *testing.T) {
 	}
 	if want := len(d.c.Unfinished()); credits != want {
 		t.Error(credits, "clocks stand still, want", want)
+	}
+}
+
+// Whoever was not drawn waits for somebody to be replaced, also when a player has left since. The
+// button that makes sure names a player by their number.
+func TestWaitingListOfALeague(t *testing.T) {
+	d := league(t, 5, "until:1d days:10 seats:4")
+	d.wait(25 * time.Hour)
+	d.do("org", "withdraw player:#2 confirm:yes")
+	if seated, waiting := d.c.Seated(); !slices.Equal(seated, []int{1, 3, 4}) || !slices.Equal(waiting, []int{5}) {
+		t.Errorf("%v have a seat, %v wait", seated, waiting)
+	}
+	last := d.c.Players[4].Person
+	d.do("org", "replace player:#3")
+	if p := d.c.Players[2]; p.Person != last {
+		t.Errorf("%+v has the seat, want %s", p, last)
+	}
+	in := d.input("org", "withdraw player:"+string(d.c.Players[3].Person))
+	if s := Decide(in); len(s.Answer.Controls) != 1 || s.Answer.Controls[0].Args["player"] != "#4" {
+		t.Errorf("the buttons are %+v", s.Answer.Controls)
+	}
+	if said := d.do("org", "withdraw player:#9"); !strings.Contains(said, "do not know") {
+		t.Error(said)
 	}
 }
 

@@ -126,6 +126,9 @@ func (in *Input) sure(question text.Message, label string) Step {
 			args[name] = value
 		}
 	}
+	if n, _ := in.who("player"); n > 0 { // a button knows nobody by name
+		args["player"] = "#" + itoa(n)
+	}
 	s := in.refuse(question)
 	s.Answer.Controls = []match.Control{{Label: label, Command: in.Request.Command, Args: args}}
 	return s

@@ -63,10 +63,17 @@ func extend(in *Input) Step {
 	return in.tell(s, say("event.extended", c.Name, until))
 }
 
-// who returns the number of the player whom an option names.
+// who returns the number of the player whom an option names: somebody of the platform, or #3,
+// who joined third.
 func (in *Input) who(option string) (n int, refusal *text.Message) {
 	p, known := in.Users[option]
-	switch typed := in.arg(option); {
+	typed := in.arg(option)
+	if number, ok := strings.CutPrefix(typed, "#"); ok && !known {
+		if n, _ = strconv.Atoi(number); n > 0 && n <= len(in.Contest.Players) {
+			return n, nil
+		}
+	}
+	switch {
 	case typed == "":
 		return 0, new(say("event.who", option))
 	case !known:
@@ -114,7 +121,7 @@ func replace(in *Input) Step {
 	case typed == "" && len(waiting) > 0:
 		next = c.Players[waiting[0]-1].Person
 	case typed == "":
-		return in.refuse(say("event.who", "other"))
+		return in.refuse(say("event.who.other", named(c.Players[n-1].Person)))
 	case !known:
 		return in.refuse(say("unknown.user", text.Shorten(typed)))
 	}
