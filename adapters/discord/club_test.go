@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -113,6 +114,7 @@ type club struct {
 	log      logged
 	stop     func()
 
+	rand     io.Reader       // see bot.Config; may be nil
 	address  string          // of the pages of games; empty: there are none
 	notices  int             // that were delivered by a test
 	network  *memnet.Network // in a bubble
@@ -196,7 +198,7 @@ func (c *club) start() {
 	}
 	c.recorder = &recorder{}
 	b := bot.New(c.store, bot.Config{Log: slog.New(slog.NewTextHandler(&c.log, &logging)),
-		PublicURL: c.address, Pages: map[string]match.Pages{Name: match.LinkPages}})
+		Rand: c.rand, PublicURL: c.address, Pages: map[string]match.Pages{Name: match.LinkPages}})
 	c.a, c.stop = c.runs(c.cfg, func(ctx context.Context, a *Adapter) error { return b.Run(ctx, between{a, c.recorder}) })
 }
 

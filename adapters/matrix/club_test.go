@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -40,6 +41,7 @@ type club struct {
 	file    string
 	log     *lockedBuffer
 	service bot.Service      // instead of a bot's; nil: a bot's
+	rand    io.Reader        // see bot.Config; may be nil
 	now     func() time.Time // the bot's clock, which stands still but for waits; nil: the machine's
 	waits   func()           // lets a moment pass
 
@@ -143,7 +145,7 @@ func (c *club) start() {
 	if c.service != nil {
 		go func() { done <- c.a.Run(ctx, c.service) }()
 	} else {
-		c.bot = bot.New(c.store, bot.Config{Log: c.cfg.Log, Now: c.now})
+		c.bot = bot.New(c.store, bot.Config{Log: c.cfg.Log, Now: c.now, Rand: c.rand})
 		a := between{c.a, c.between}
 		go func() { done <- c.bot.Run(ctx, a) }()
 	}

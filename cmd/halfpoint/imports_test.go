@@ -26,18 +26,19 @@ var mayImport = map[string]struct {
 	pure     bool
 	but      string // what it may use nevertheless
 }{
-	"rules":       {"", true, ""},
-	"rules/sgf":   {"rules", true, ""},
-	"render":      {"rules internal/lru", true, ""},
-	"bot/text":    {"rules render", true, ""},
-	"bot/clock":   {"rules bot/text", true, ""},
-	"bot/match":   {"rules rules/sgf bot/text bot/clock", true, ""},
-	"bot/contest": {"rules bot/text bot/clock bot/match internal/pairing internal/standings", true, ""},
-	"bot/outbox":  {"render bot/text bot/match", true, "context log/slog time.AfterFunc time.NewTicker time.NewTimer"},
-	"bot/rooms":   {"rules render bot/text bot/clock bot/match bot/outbox", true, "context log/slog"},
-	"bot":         {"rules rules/sgf render bot/text bot/clock bot/match bot/contest bot/outbox bot/rooms internal/pairing internal/standings internal/audit", false, ""},
-	"bot/store":   {"rules rules/sgf render bot bot/text bot/clock bot/match bot/contest bot/outbox bot/rooms internal/pairing internal/standings internal/audit", false, ""},
-	"adapters":    {"rules rules/sgf render bot bot/text bot/match bot/contest bot/outbox bot/rooms adapters/intake adapters/memnet", false, ""},
+	"rules":                {"", true, ""},
+	"rules/sgf":            {"rules", true, ""},
+	"render":               {"rules internal/lru", true, ""},
+	"bot/text":             {"rules render", true, ""},
+	"bot/clock":            {"rules bot/text", true, ""},
+	"bot/match":            {"rules rules/sgf bot/text bot/clock", true, ""},
+	"bot/contest":          {"rules bot/text bot/clock bot/match internal/pairing internal/standings", true, ""},
+	"bot/outbox":           {"render bot/text bot/match", true, "context log/slog time.AfterFunc time.NewTicker time.NewTimer"},
+	"bot/rooms":            {"rules render bot/text bot/clock bot/match bot/outbox", true, "context log/slog"},
+	"bot":                  {"rules rules/sgf render bot/text bot/clock bot/match bot/contest bot/outbox bot/rooms internal/pairing internal/standings internal/audit", false, ""},
+	"bot/store":            {"rules rules/sgf render bot bot/text bot/clock bot/match bot/contest bot/outbox bot/rooms internal/pairing internal/standings internal/audit", false, ""},
+	"adapters":             {"rules rules/sgf render bot bot/text bot/match bot/contest bot/outbox bot/rooms adapters/intake adapters/memnet", false, ""},
+	"adapters/adaptertest": {"rules rules/sgf render bot bot/text bot/match bot/contest bot/outbox internal/audit", false, ""}, // for tests
 	// Clients of a platform know nothing of the game.
 	"adapters/discord/rest":        {"", false, ""},
 	"adapters/discord/gateway":     {"adapters/discord/rest", false, ""},
