@@ -255,7 +255,9 @@ func (w *eventWords) users() map[match.PersonID]outbox.User {
 	}
 	who := map[match.PersonID]outbox.User{}
 	for i, p := range w.contest.Players {
-		who[p.Person] = outbox.User{Name: w.name(i + 1)}
+		if _, known := who[p.Person]; !known || p.In() { // not the place on the waiting list that they left for a seat
+			who[p.Person] = outbox.User{Name: w.name(i + 1)}
+		}
 	}
 	return who
 }

@@ -175,3 +175,22 @@ func TestViewMyEvents(t *testing.T) {
 		}
 	}
 }
+
+// Somebody from the waiting list has the number of the seat that they took, also in the picture.
+func TestEventViewReplaced(t *testing.T) {
+	k := newTalk(t)
+	k.start(bot.Config{Pages: map[string]match.Pages{"chat": match.LinkPages}})
+	k.lines(t, "mod> /event new seats:2 size:3", "mod> /event publish", "ada> /event join", "bob> /event join", "eve> /event join",
+		"mod> /event start confirm:yes", "mod> /event replace player:ada")
+	v := k.view(t, bot.Viewing{Event: k.event(t)})
+	var page, picture []string
+	for _, row := range v.Event.Groups[0].Rows {
+		page = append(page, row.Name)
+	}
+	for _, row := range v.Sheet.Rows {
+		picture = append(picture, row.Name)
+	}
+	if want := []string{"Player 1", "Player 2"}; !slices.Equal(page, want) || !slices.Equal(picture, want) {
+		t.Errorf("the page has %q, the picture %q, want %q", page, picture, want)
+	}
+}
