@@ -173,7 +173,8 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 	r.Command, r.Args = command, args
 	c, _ := bot.FindCommand(command)
 	for _, o := range c.Options {
-		if name := args[o.Name]; o.Type == bot.UserOption && name != "" && !strings.EqualFold(name, "me") {
+		name := strings.TrimPrefix(args[o.Name], "@")
+		if o.Type == bot.UserOption && name != "" && name[0] != '#' && !strings.EqualFold(name, "me") {
 			if r.Users == nil {
 				r.Users = map[string]outbox.User{}
 			}

@@ -68,6 +68,23 @@ func TestQuit(t *testing.T) {
 	}
 }
 
+// A person is named with @ or without.
+func TestPeopleInOptions(t *testing.T) {
+	st, err := store.Open(t.Context(), store.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	var out strings.Builder
+	s := &Terminal{In: strings.NewReader("event new\nevent publish\nkim> event join\nevent withdraw player:@Kim\nzoe> event join\nevent withdraw player:#2\n"), Out: &out}
+	if err := bot.New(st, bot.Config{Deliveries: 1}).Run(t.Context(), s); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "Done."); n != 2 || s.Refused() > 0 {
+		t.Errorf("%d of 2 are withdrawn:\n%s", n, out.String())
+	}
+}
+
 // A slash may be left out; somebody who begins is told which letters are whose stones;
 // and a board for everybody says who asked for it.
 func TestWithoutSlash(t *testing.T) {
