@@ -854,7 +854,7 @@ var english = map[string]string{
 	"event.late.count":         "Both count",
 	"event.late.flag":          "{0}, and {1} left",
 	"event.late.more":          "And {0} more.",
-	"event.late.how":           "Somebody else in a player's place: {/event what:replace}. More time: {/event what:extend}. To take a player out: {/event what:withdraw}. To decide a game: {/event what:result}.",
+	"event.late.how":           "You can put somebody else in a place: {/event what:replace}, give more time: {/event what:extend}, take a player out: {/event what:withdraw}, or decide a game: {/event what:result}",
 	"event.late.more.one":      "And {0} more.",
 	"settings.events.anyone":   "Anyone may organise events.",
 	"settings.events.bad":      "Choose moderators or anyone for events, not “{0}”.",
