@@ -304,8 +304,11 @@ func (c *Contest) clock(t Table) clock.Control {
 func (c *Contest) Setup(book, handicap int) rules.Setup {
 	s := rules.Setup{W: c.Width, H: c.Height}
 	if handicap > 0 {
-		if stones, err := rules.HandicapPoints(c.Width, c.Height, handicap); err == nil && handicap > 1 {
-			s.Handicap, s.Black = handicap, stones
+		for ; handicap > 1; handicap-- { // small boards have fewer star points
+			if stones, err := rules.HandicapPoints(c.Width, c.Height, handicap); err == nil {
+				s.Handicap, s.Black = handicap, stones
+				break
+			}
 		}
 		s.Komi = 1
 		return s

@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 var (
@@ -712,5 +713,15 @@ func TestAllLeaveBetweenRounds(t *testing.T) {
 	}
 	if d.wait(day); d.c.State != Over || asked != 4 {
 		t.Errorf("the event is %s, %d questions were asked", d.c.State, asked)
+	}
+}
+
+// A board with fewer star points than the handicap has stones gets as many as it has.
+func TestHandicapOnSmallBoards(t *testing.T) {
+	for _, c := range []struct{ lines, handicap, stones int }{{19, 9, 9}, {9, 9, 9}, {8, 9, 4}, {9, 3, 3}, {9, 1, 0}, {3, 4, 0}} {
+		e := Contest{Terms: Terms{Width: c.lines, Height: c.lines, Rules: []string{"aga@1"}}}
+		if s := e.Setup(0, c.handicap); s.Handicap != c.stones || len(s.Black) != c.stones || s.Komi != rules.Half {
+			t.Errorf("%d lines, handicap %d: %d stones, komi %v", c.lines, c.handicap, s.Handicap, s.Komi)
+		}
 	}
 }
