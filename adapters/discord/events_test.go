@@ -203,6 +203,9 @@ func (c *club) joins(m *discordtest.Message, n int) (list []*discordtest.Person)
 // begin one after the other, mention both players, and are called like those of other games.
 // However long it takes, there are few messages in the channel.
 func TestLeagueOfEight(t *testing.T) {
+	if tier.Race {
+		t.Skip("others race what is concurrent in it")
+	}
 	lasts := tier.Pick(6*time.Hour, 6*time.Hour, 28*24*time.Hour)
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{Limits: discordtest.DefaultLimits()})
@@ -428,6 +431,9 @@ func TestManyMentions(t *testing.T) {
 // its end quietly, and one in a server that has left the bot is forgotten with it. Where the bot
 // may write again, it says how the event stands.
 func TestEventWithoutItsChannel(t *testing.T) {
+	if tier.Race {
+		t.Skip("others race what is concurrent in it")
+	}
 	type loss struct {
 		lose    func(c *club)
 		again   func(c *club) // after the end of the event
