@@ -15,9 +15,9 @@ import (
 
 // Games of events: an event can open dozens at a time, so they have no messages of their own
 // in the channel. The notice that such a game begins becomes its thread, which is under no
-// message, and the first board says what the notice says. The receipt of the notice is that of
-// a message whose thread this would be, "channel/thread". So what is said in the thread is
-// about the game, and all later posts go there.
+// message, and the first board says what the notice says. The receipt of the notice is
+// "channel/thread", as if a message of the channel had begun the thread. Commands in the
+// thread therefore mean the game, and its later posts go there.
 
 // hosting is what the bot must be permitted where an event is organised.
 const hosting = rest.ViewChannel | rest.SendMessages | threading

@@ -141,7 +141,7 @@ func TestPeopleDoNotNoticeLimits(t *testing.T) {
 	})
 }
 
-// A visitor who asks for every picture of a game delays the pages of others only briefly.
+// Requests of one visitor for many pictures hardly delay the pages of others.
 func TestPicturesForVisitors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		url := open(t, newLimited(newLog(t)), library{view: players.view})

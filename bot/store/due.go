@@ -20,8 +20,8 @@ func putDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due)
 	return addDue(ctx, tx, game, due)
 }
 
-// forgetTimed deletes the timed actions of an event but for those that are owed, see
-// [contest.Owed].
+// forgetTimed deletes the timed actions that follow from the state of an event. The others stay
+// until they are done, see [contest.Owed].
 const forgetTimed = "DELETE FROM due WHERE game = $1 AND kind NOT LIKE '%:%'"
 
 // addDue adds timed actions to those of a match or an event.
@@ -43,15 +43,15 @@ func addDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due)
 	return nil
 }
 
-// owe adds timed actions to those of an event, unless it was forgotten. What is owed already
-// is owed once.
+// owe adds the timed actions that an event does not have yet. If the event was forgotten, it
+// adds none.
 func owe(ctx context.Context, tx *sql.Tx, owes []match.Due) error {
 	for _, d := range owes {
 		_, err := tx.ExecContext(ctx, `INSERT INTO due (game, kind, at, seq)
 			SELECT id, CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($4 AS BIGINT) FROM contest WHERE id = $1
 			ON CONFLICT DO NOTHING`, d.Game, d.Kind, timer(d.At), d.Seq)
 		if err != nil {
-			return fmt.Errorf("store what is owed to an event: %w", err)
+			return fmt.Errorf("store timed actions of an event: %w", err)
 		}
 	}
 	return nil

@@ -201,7 +201,7 @@ func contestsMustFit(d *fixture) {
 }
 
 // Of the timed actions of an event those that follow from how it stands are replaced by
-// each step, and those that are owed stay until they are done.
+// each step, and the others stay until they are done.
 func contestDue(d *fixture) {
 	at := func(step *contest.Step, timed ...match.Due) *contest.Contest {
 		d.Helper()

@@ -57,7 +57,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"an event is read back as it was stored", contestReadBack},
 		{"a step of an event that comes too late leaves nothing behind", contestConflicts},
 		{"a step of an event must fit its log", contestsMustFit},
-		{"what is owed to an event stays until it is done", contestDue},
+		{"timed actions of an event stay until they are done", contestDue},
 		{"a game knows its table of an event", fixtures},
 		{"events are found by place and state, the newest first", findContests},
 		{"the events that somebody is in are found", membersOfContests},
