@@ -199,25 +199,26 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 	return nil
 }
 
-// answer writes an answer.
+// answer writes an answer, in one piece: posts are written at the same time.
 func (t *Terminal) answer(a outbox.Post) {
+	var out strings.Builder
 	if a.Moderators {
 		a.Text = bot.Translated(t.Lang, wordNoModerators)
 	}
 	if a.Private {
-		t.print("(to %s alone) ", strings.TrimPrefix(a.Asker.ID, "seat:"))
+		fmt.Fprintf(&out, "(to %s alone) ", strings.TrimPrefix(a.Asker.ID, "seat:"))
 	}
 	switch {
 	case a.Scene != nil:
 		if asker, _, _ := strings.Cut(a.Text, "\n"); !a.Private {
-			t.print("%s\n", bot.Fill(asker, bot.Format{}))
+			fmt.Fprintf(&out, "%s\n", bot.Fill(asker, bot.Format{}))
 		}
-		t.print("%s\n", render.Text(*a.Scene))
+		fmt.Fprintf(&out, "%s\n", render.Text(*a.Scene))
 	case a.Chart != nil, a.Sheet != nil:
 		picture, _ := a.Picture()
-		t.print("%s\n", strings.Trim(bot.Fill(a.Text, bot.Format{})+"\n\n"+picture.Letters(), "\n"))
+		fmt.Fprintf(&out, "%s\n", strings.Trim(bot.Fill(a.Text, bot.Format{})+"\n\n"+picture.Letters(), "\n"))
 	default:
-		t.print("%s\n", bot.Fill(a.Text, bot.Format{}))
+		fmt.Fprintf(&out, "%s\n", bot.Fill(a.Text, bot.Format{}))
 	}
 	for _, c := range bot.Unshared(a).Controls { // everybody looks at the same screen
 		line := "/" + c.Command
@@ -229,11 +230,12 @@ func (t *Terminal) answer(a outbox.Post) {
 		if c.Ask != "" {
 			line += " " + c.Ask + ":…"
 		}
-		t.print("  [%s] %s\n", c.Label, line)
+		fmt.Fprintf(&out, "  [%s] %s\n", c.Label, line)
 	}
 	if a.File != nil {
-		t.print("%s\n", a.File.Data)
+		fmt.Fprintf(&out, "%s\n", a.File.Data)
 	}
+	t.print("%s", &out)
 }
 
 // Deliver writes a post.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -138,29 +140,45 @@ func TestNoModerators(t *testing.T) {
 // Whoever sits at a terminal organises an event there. Its post is printed once for each state,
 // and with it the table in letters.
 func TestEvent(t *testing.T) {
-	st, err := store.Open(t.Context(), store.Memory)
-	if err != nil {
-		t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		st, err := store.Open(t.Context(), store.Memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		var out strings.Builder
+		s := &Terminal{In: &slowly{lines: []string{
+			`black> /event new title:"Spring league" size:2x2 until:1d`,
+			"black> /event publish",
+			"ada> /event join",
+			"bob> /event join",
+			"black> /event start yes",
+			"black> /event table player:ada",
+		}}, Out: &out}
+		if err := bot.New(st, bot.Config{Deliveries: 1}).Run(t.Context(), s); !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		got := out.String()
+		if n := strings.Count(got, "\nSpring league: sign-up is open\n"); n != 1 || s.Refused() != 0 {
+			t.Errorf("the sign-up is printed %d times, %d lines are refused:\n%s", n, s.Refused(), got)
+		}
+		if want := "1  Ada  ×"; !strings.Contains(got, want) {
+			t.Errorf("no table in\n%s", got)
+		}
+	})
+}
+
+// slowly is somebody who types a line a minute, so that all posts of one are shown before the next.
+type slowly struct{ lines []string }
+
+func (s *slowly) Read(p []byte) (int, error) {
+	time.Sleep(time.Minute)
+	if len(s.lines) == 0 {
+		return 0, io.EOF
 	}
-	defer st.Close()
-	var out strings.Builder
-	s := &Terminal{In: strings.NewReader(`black> /event new title:"Spring league" size:2x2 until:1d
-black> /event publish
-ada> /event join
-bob> /event join
-black> /event start yes
-black> /event table player:ada
-`), Out: &out}
-	if err := bot.New(st, bot.Config{Deliveries: 1}).Run(t.Context(), s); !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-	got := out.String()
-	if n := strings.Count(got, "\nSpring league: sign-up is open\n"); n != 1 || s.Refused() != 0 {
-		t.Errorf("the sign-up is printed %d times, %d lines are refused:\n%s", n, s.Refused(), got)
-	}
-	if want := "1  Ada  ×"; !strings.Contains(got, want) {
-		t.Errorf("no table in\n%s", got)
-	}
+	line := s.lines[0] + "\n"
+	s.lines = s.lines[1:]
+	return copy(p, line), nil
 }
 
 func TestAdapter(t *testing.T) {
