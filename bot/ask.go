@@ -155,6 +155,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 		if in.NewID, in.NewPage, in.Coin, err = b.newID(ctx, r.ID); err != nil {
 			return Answer{}, err
 		}
+		in.Salt = rand.Text()
 		if err = b.prepare(ctx, in); err == nil {
 			err = b.creditFirst(ctx, in)
 		}

@@ -271,7 +271,7 @@ func (b *Bot) position(ctx context.Context, m match.Match, seq int) (*match.Posi
 		p, err = match.Fold(m, events)
 	}
 	if err == nil {
-		err = p.Prove()
+		err = p.Prove(m)
 	}
 	if err != nil {
 		b.cache.drop(m.ID) // and look at the whole log the next time

@@ -66,3 +66,20 @@ func TestForgettingGoesOnAfterAKill(t *testing.T) {
 		}}))
 	}
 }
+
+// A game keeps its proof when somebody is forgotten who commented on it, and has nothing more
+// of what they said.
+func TestForgettingACommentKeepsTheProof(t *testing.T) {
+	k := newTalk(t)
+	k.lines(t, "ada> /new aga 5x5 opponent:bob", "bob> /join", "ada> /place C3", "ada> /resign yes",
+		`cleo> /comment move:1 text:"Why not B2?"`, `bob> /comment move:1 text:"Why indeed?"`, "cleo> /privacy delete yes")
+	m, events, err := k.store.Match(t.Context(), k.matches(t, bot.Query{})[0].ID)
+	must(t, err)
+	if old, err := match.Verify(m, events); old || err != nil {
+		t.Errorf("old %t, %v", old, err)
+	}
+	n := len(events)
+	if hers, his := events[n-2], events[n-1]; hers.Body.String() != "comment" || len(hers.Proof) != match.Unsalted || !strings.Contains(his.Body.String(), "indeed") {
+		t.Errorf("%+v\n%+v", hers, his)
+	}
+}

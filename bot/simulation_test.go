@@ -251,6 +251,9 @@ func (w *world) judge() {
 		if err != nil || len(events) != m.Seq {
 			w.t.Errorf("%s: %d events, seq %d, %v", m.ID, len(events), m.Seq, err)
 		}
+		if old, err := match.Verify(m, events); old || err != nil {
+			w.t.Errorf("%s: old %t, %v", m.ID, old, err)
+		}
 		if _, err := w.bot.View(w.t.Context(), bot.Viewing{Game: m.ID, Seq: m.Seq}); err != nil {
 			w.t.Errorf("%s does not replay: %v", m.ID, err)
 		}

@@ -32,6 +32,7 @@ type Input struct {
 	By       PersonID
 	NewID    GameID              // of the game that the request opens, if it opens one
 	NewPage  string              // slug of its page
+	Salt     string              // random, of a comment
 	Coin     bool                // its nigiri
 	Users    map[string]PersonID // for options of type User
 	Seats    [2]PersonID         // the people in the seats of a local room; empty elsewhere
@@ -201,7 +202,7 @@ func (in *Input) add(d *draft, what Body) (err error) {
 		return err
 	}
 	last := &after.Events[len(after.Events)-1] // not shared yet
-	last.Proof = after.Game.Proof()
+	last.prove(d.match, after.Events[:len(after.Events)-1], in.Salt)
 	d.pos, d.events = after, append(d.events, *last)
 	d.match.Seq++
 	return nil
@@ -233,6 +234,7 @@ func (in *Input) end(d draft, w words) Step {
 	m := d.match
 	m.Changed = d.pos.At
 	m.Standing = d.pos.standing(m, in.Now)
+	m.Head = headOf(m, d.pos.Events[len(d.pos.Events)-1], d.pos.Game.Proof())
 	s := Step{Request: in.Request.ID, At: in.Now, Match: &m, Events: d.events, Due: in.dues(m, d.pos), After: d.pos}
 	notify := slices.DeleteFunc(m.WaitsFor(d.pos), func(p PersonID) bool { return p == in.By || in.called(p, m, d.pos) })
 	post := func(kind, id string, texts []text.Message, notify []PersonID) {

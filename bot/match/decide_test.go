@@ -66,7 +66,7 @@ func (k *table) log(bodies ...string) *table {
 func (k *table) input(by PersonID, typed string) *Input {
 	command, args := read(typed)
 	return &Input{Request: Request{ID: "r" + strconv.Itoa(k.match.Seq), Command: command, Args: args}, By: by,
-		Match: k.match, Position: k.pos, Now: k.now, Limits: Limits{Person: 20, Channel: 200}, NewID: "g2", NewPage: "page", Room: k.room, Prefs: k.prefs}
+		Match: k.match, Position: k.pos, Now: k.now, Limits: Limits{Person: 20, Channel: 200}, NewID: "g2", NewPage: "page", Salt: "salt", Room: k.room, Prefs: k.prefs}
 }
 
 // read splits a request into its command and arguments, "place C3" or "delete how:forget".

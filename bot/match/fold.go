@@ -161,10 +161,10 @@ func (f *folding) take(events []Event) (*Position, error) {
 			err = do(f, e, e.Body.Args)
 		}
 		if errors.Is(err, errUnreadable) {
-			return nil, fmt.Errorf("event %d: invalid body %q", e.Seq, e.Body.String())
+			err = fmt.Errorf("invalid body %q", e.Body.String())
 		}
 		if err != nil {
-			return nil, fmt.Errorf("event %d: %w", e.Seq, err)
+			return nil, &Damage{e.Seq, err}
 		}
 		f.Events = append(f.Events, e)
 		if f.after != nil {
@@ -172,7 +172,7 @@ func (f *folding) take(events []Event) (*Position, error) {
 		}
 	}
 	if seq, err := f.play(); err != nil {
-		return nil, fmt.Errorf("event %d: %w", seq, err)
+		return nil, &Damage{seq, err}
 	}
 	if f.build != nil {
 		f.Game = f.build.Game()
@@ -306,16 +306,6 @@ func (m Match) begin(r *rules.Ruleset, stones []rules.Point) (_ *rules.Game, pla
 // free reports whether Black places the handicap stones where they like, one
 // after another, before White's first turn.
 func (m Match) free() bool { return m.Setup.Handicap > 0 && len(m.Setup.Black) == 0 }
-
-// Prove returns an error if the game does not match the proof stored with its last
-// event. Then the program no longer plays the ruleset under which the game began, and
-// must not go on.
-func (p *Position) Prove() error {
-	if n := len(p.Events); n > 0 && p.Events[n-1].Proof != p.Game.Proof() {
-		return fmt.Errorf("event %d: game replays to proof %s, stored proof is %s", n, p.Game.Proof(), p.Events[n-1].Proof)
-	}
-	return nil
-}
 
 // Reading returns what the clocks of the match show.
 func (p *Position) Reading(now time.Time) clock.Reading { return p.clock.Read(now) }

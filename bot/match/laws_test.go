@@ -46,6 +46,9 @@ func TestLaws(t *testing.T) {
 		} else if diff := gocmp.Diff(whole, w.pos, samePosition); diff != "" {
 			t.Errorf("the log folds to another position:\n%s", diff)
 		}
+		if old, err := Verify(w.match, w.pos.Events); old || err != nil {
+			t.Errorf("old %t, %v", old, err)
+		}
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -201,7 +204,7 @@ func (w *walk) holdsLog(in *Input, s Step, wrong func(string, ...any)) {
 	if !slices.Equal(s.After.Events, slices.Concat(old, s.Events)) || s.Match.Seq != len(s.After.Events) {
 		wrong("the position is not that after its events")
 	}
-	if err := s.After.Prove(); err != nil {
+	if err := s.After.Prove(*s.Match); err != nil {
 		wrong("%v", err)
 	}
 	if got := s.After.standing(*s.Match, in.Now); got != s.Match.Standing {

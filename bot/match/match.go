@@ -104,6 +104,7 @@ type Standing struct {
 	Result       string
 	Deadline     time.Time // when the flag falls if nothing happens; zero: never
 	Changed      time.Time
+	Head         string // of the proof of the match; empty if the last event is older than these
 }
 
 // A State is the state of a match.
@@ -125,7 +126,7 @@ type Event struct {
 	At    time.Time
 	By    PersonID
 	Body  Body
-	Proof string // rules.Game.Proof of the game after it
+	Proof string // chains it to those before, see [Position.Prove]
 }
 
 // The kinds of posts.

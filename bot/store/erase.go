@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -208,7 +209,7 @@ func (s *Store) unsay(ctx context.Context, p match.PersonID, f storedForgetting)
 		return err
 	}
 	return portions(ctx, s, games, forgetRows, func(ctx context.Context, tx *sql.Tx, some []string) error {
-		_, err := tx.ExecContext(ctx, `UPDATE event SET body = 'comment' WHERE actor = $1 AND body LIKE 'comment %'
+		_, err := tx.ExecContext(ctx, `UPDATE event SET body = 'comment', proof = substr(proof, 1, `+strconv.Itoa(match.Unsalted)+`) WHERE actor = $1 AND body LIKE 'comment %'
 			AND game IN (`+placeholders(2, len(some))+")", append([]any{p}, anys(some)...)...)
 		return err
 	})

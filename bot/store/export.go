@@ -77,7 +77,7 @@ type column struct {
 var tables = []table{
 	newTable("person", "id", "id platform platform_id name"),
 	newTable("preference", "person", "person body"),
-	newTable("game", "id", "id rules setup opener invited opened# state black white to_move seq# result changed# clock deadline#", "rated#", "", "", "", "", "", "", "page", "contest round# tbl#"),
+	newTable("game", "id", "id rules setup opener invited opened# state black white to_move seq# result changed# clock deadline#", "rated#", "", "", "", "", "", "", "page", "contest round# tbl# head"),
 	newTable("game_channel", "game, platform, channel", "game platform channel thread number# state"),
 	newTable("event", "game, seq", "game seq# at# actor body proof"),
 	newTable("due", "game, kind, at", "game kind at# seq#"),

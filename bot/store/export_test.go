@@ -68,7 +68,7 @@ func TestStrangeTextsAreExported(t *testing.T) {
 const smallExport = `{"halfpoint":"export","version":10}
 {"person":{"id":"pa","platform":"web","platform_id":"name:ada","name":"Ada <½>"}}
 {"preference":{"person":"pa","body":"{\"remind\":\"none\"}"}}
-{"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000,"rated":1,"page":"p","contest":"e-1","round":2,"tbl":3}}
+{"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000,"rated":1,"page":"p","contest":"e-1","round":2,"tbl":3,"head":"head"}}
 {"game_channel":{"game":"g","platform":"web","channel":"c","thread":"","number":1,"state":"going"}}
 {"event":{"game":"g","seq":1,"at":1700000001000,"actor":"pa","body":"turn B place D4","proof":"0123456789abcdef"}}
 {"due":{"game":"g","kind":"flag","at":1700000009000,"seq":1}}
@@ -101,7 +101,7 @@ var lacked = []struct {
 	columns [][3]string
 }{
 	{9, []string{"link", "record", "contest", "contest_event", "contest_person", "draft"},
-		[][3]string{{`,"contest":"e-1","round":2,"tbl":3`, ``, `,"contest":"","round":0,"tbl":0`}}},
+		[][3]string{{`,"contest":"e-1","round":2,"tbl":3,"head":"head"`, ``, `,"contest":"","round":0,"tbl":0,"head":""`}}},
 	{8, nil, [][3]string{{`,"page":"p"`, ``, `,"page":""`}}},
 	{7, nil, [][3]string{{`"tried":1,"person":"pa"`, `"tried":1`, `"tried":1,"person":""`}, {`,"person":"pa"}}`, `}}`, `,"person":""}}`}}},
 	{6, nil, [][3]string{{`"why":"","tried":1`, `"why":"clean"`, `"why":"","tried":1`}}},

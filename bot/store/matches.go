@@ -15,7 +15,7 @@ import (
 const matchesFrom = `
 	SELECT g.id, g.rules, g.setup, g.opener, g.invited, c.platform, c.channel, c.thread, c.number, g.opened,
 		g.state, g.black, g.white, g.to_move, g.seq, g.result, g.changed, g.clock, g.deadline, g.rated, g.page,
-		g.contest, g.round, g.tbl
+		g.contest, g.round, g.tbl, g.head
 	FROM game g JOIN game_channel c ON c.game = g.id`
 
 // scanMatch reads a match from a row of matchesFrom.
@@ -26,7 +26,7 @@ func scanMatch(scan scanner) (match.Match, error) {
 	err := scan(&m.ID, &m.Rules, &setup, &m.Opener, &m.Invited,
 		&m.Where.Platform, &m.Where.Channel, &m.Where.Thread, &m.Number, &opened,
 		&m.State, &m.Black, &m.White, &m.ToMove, &m.Seq, &m.Result, &changed, &clock, &deadline, &m.Rated, &m.Page,
-		&m.Fixture.Event, &m.Fixture.Round, &m.Fixture.Table)
+		&m.Fixture.Event, &m.Fixture.Round, &m.Fixture.Table, &m.Head)
 	if err != nil {
 		return match.Match{}, err
 	}

@@ -181,11 +181,11 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err 
 	}
 	err = put(ctx, tx, "match", `
 		INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed,
-			clock, deadline, rated, page, contest, round, tbl)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) ON CONFLICT DO NOTHING`,
+			clock, deadline, rated, page, contest, round, tbl, head)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) ON CONFLICT DO NOTHING`,
 		m.ID, m.Rules, setup, m.Opener, m.Invited, millis(m.Opened),
 		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), string(clock), timer(m.Deadline), flag(m.Rated), m.Page,
-		m.Fixture.Event, m.Fixture.Round, m.Fixture.Table)
+		m.Fixture.Event, m.Fixture.Round, m.Fixture.Table, m.Head)
 	if err != nil {
 		return 0, err
 	}
@@ -210,13 +210,14 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err 
 func changeMatch(ctx context.Context, tx *sql.Tx, m *match.Match, was *match.Standing, before int) error {
 	if was != nil && was.State == m.State && was.Black == m.Black && was.White == m.White && was.Page == m.Page {
 		return put(ctx, tx, "match", `
-			UPDATE game SET to_move = $1, seq = $2, result = $3, changed = $4, deadline = $5 WHERE id = $6 AND seq = $7`,
-			m.ToMove, m.Seq, m.Result, millis(m.Changed), timer(m.Deadline), m.ID, before)
+			UPDATE game SET to_move = $1, seq = $2, result = $3, changed = $4, deadline = $5, head = $6 WHERE id = $7 AND seq = $8`,
+			m.ToMove, m.Seq, m.Result, millis(m.Changed), timer(m.Deadline), m.Head, m.ID, before)
 	}
 	err := put(ctx, tx, "match", `
-		UPDATE game SET state = $1, black = $2, white = $3, to_move = $4, seq = $5, result = $6, changed = $7, deadline = $8, page = $9
-		WHERE id = $10 AND seq = $11`,
-		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), timer(m.Deadline), m.Page, m.ID, before)
+		UPDATE game SET state = $1, black = $2, white = $3, to_move = $4, seq = $5, result = $6, changed = $7, deadline = $8, page = $9,
+			head = $10
+		WHERE id = $11 AND seq = $12`,
+		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), timer(m.Deadline), m.Page, m.Head, m.ID, before)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func stepReadBack(d *fixture) {
 			Black: []rules.Point{{X: 3, Y: 3}, {X: 15, Y: 9}}, White: []rules.Point{{X: 18, Y: 12}}},
 		Opener: ada, Invited: bob, Where: match.Room{Platform: "discord", Channel: "c", Thread: "t"}, Opened: d.now,
 		Standing: match.Standing{State: match.Ended, Black: bob, White: ada, ToMove: bob, Seq: 2, Result: "B+2.5",
-			Changed: d.now.Add(1234 * time.Millisecond), Deadline: d.now.Add(day)},
+			Changed: d.now.Add(1234 * time.Millisecond), Deadline: d.now.Add(day), Head: "head"},
 	}
 	events := []match.Event{
 		{Seq: 1, At: d.now, By: bob, Body: match.ParseBody("join B bob")},
