@@ -7,11 +7,13 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 RUN CGO_ENABLED=0 go build -tags goolm -trimpath -ldflags="-s -w" -o /out/halfpoint ./cmd/halfpoint \
+ && go run ./internal/notices >/out/THIRD-PARTY-NOTICES.txt \
  && mkdir -p /out/data
 
 FROM scratch
 COPY --from=build --chown=65532:65532 /out/data /data
 COPY --from=build /out/halfpoint /halfpoint
+COPY --from=build /src/LICENSE /out/THIRD-PARTY-NOTICES.txt /
 # Without these it could verify neither Discord nor a homeserver.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 USER 65532:65532
