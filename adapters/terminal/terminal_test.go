@@ -70,37 +70,53 @@ func TestQuit(t *testing.T) {
 	}
 }
 
+// plays has somebody type a line a minute, in virtual time: everything that a line causes is
+// shown before the next, however slow the machine is. It returns what is printed, after the
+// last line has taken effect.
+func plays(t *testing.T, s *Terminal, lines ...string) string {
+	t.Helper()
+	var out strings.Builder
+	s.In, s.Out = &slowly{lines: lines}, &out
+	synctest.Test(t, func(t *testing.T) {
+		st, err := store.Open(t.Context(), store.Memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		if err := bot.New(st, bot.Config{Deliveries: 1}).Run(t.Context(), s); !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+	})
+	return out.String()
+}
+
+// slowly is somebody who types a line a minute.
+type slowly struct{ lines []string }
+
+func (s *slowly) Read(p []byte) (int, error) {
+	time.Sleep(time.Minute)
+	if len(s.lines) == 0 {
+		return 0, io.EOF
+	}
+	line := s.lines[0] + "\n"
+	s.lines = s.lines[1:]
+	return copy(p, line), nil
+}
+
 // A person is named with @ or without.
 func TestPeopleInOptions(t *testing.T) {
-	st, err := store.Open(t.Context(), store.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	var out strings.Builder
-	s := &Terminal{In: strings.NewReader("event new\nevent publish\nkim> event join\nevent withdraw player:@Kim\nzoe> event join\nevent withdraw player:#2\n"), Out: &out}
-	if err := bot.New(st, bot.Config{Deliveries: 1}).Run(t.Context(), s); !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-	if n := strings.Count(out.String(), "Done."); n != 2 || s.Refused() > 0 {
-		t.Errorf("%d of 2 are withdrawn:\n%s", n, out.String())
+	s := &Terminal{}
+	got := plays(t, s, "event new", "event publish", "kim> event join", "event withdraw player:@Kim", "zoe> event join", "event withdraw player:#2")
+	if n := strings.Count(got, "Done."); n != 2 || s.Refused() > 0 {
+		t.Errorf("%d of 2 are withdrawn:\n%s", n, got)
 	}
 }
 
 // A slash may be left out; somebody who begins is told which letters are whose stones;
 // and a board for everybody says who asked for it.
 func TestWithoutSlash(t *testing.T) {
-	st, err := store.Open(t.Context(), store.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	var out strings.Builder
-	s := &Terminal{In: strings.NewReader("new two-button 5x5\nE5\nrow 5\nplace c3\nundo\nC2\npass\nboard share:yes\nhelo\nE5\n/\n"), Out: &out, Prompt: true}
-	if err := bot.New(st, bot.Config{Deliveries: 1}).Run(t.Context(), s); !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-	rest := out.String()
+	s := &Terminal{Prompt: true}
+	rest := plays(t, s, "new two-button 5x5", "E5", "row 5", "place c3", "undo", "C2", "pass", "board share:yes", "helo", "E5", "/")
 	for _, want := range []string{
 		"X is Black, O is White", "black> Game 1 begins", "black> 1. Black E5", "white> (to white alone) Row 5. A5 to D5, empty. E5, black, last turn.", "white> 2. White C3", "White takes back the last turn",
 		"white> 2. White C2", "black> 3. Black passes", "white> White asked for the board of game 1.\nMove 3", "X Black, O White",
@@ -121,17 +137,8 @@ func TestWithoutSlash(t *testing.T) {
 // Nobody is told to ask a moderator where there is none.
 func TestNoModerators(t *testing.T) {
 	for lang, want := range map[string]string{"": "That is for moderators, and a terminal has none.", "de_DE.UTF-8": "Das können nur Moderatoren", "ja": "これはモデレーターだけ"} {
-		st, err := store.Open(t.Context(), store.Memory)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer st.Close()
-		var out strings.Builder
-		s := &Terminal{In: strings.NewReader("settings size:13x13\nnew 5x5\nadjudicate count\n"), Out: &out, Lang: lang}
-		if err := bot.New(st, bot.Config{Deliveries: 1}).Run(t.Context(), s); !errors.Is(err, io.EOF) {
-			t.Fatal(err)
-		}
-		if got := out.String(); strings.Count(got, want) != 2 || strings.Contains(got, "Ask") || s.Refused() != 2 {
+		s := &Terminal{Lang: lang}
+		if got := plays(t, s, "settings size:13x13", "new 5x5", "adjudicate count"); strings.Count(got, want) != 2 || strings.Contains(got, "Ask") || s.Refused() != 2 {
 			t.Errorf("%q: %d refused, told\n%s", lang, s.Refused(), got)
 		}
 	}
@@ -140,45 +147,21 @@ func TestNoModerators(t *testing.T) {
 // Whoever sits at a terminal organises an event there. Its post is printed once for each state,
 // and with it the table in letters.
 func TestEvent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st, err := store.Open(t.Context(), store.Memory)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer st.Close()
-		var out strings.Builder
-		s := &Terminal{In: &slowly{lines: []string{
-			`black> /event new title:"Spring league" size:2x2 until:1d`,
-			"black> /event publish",
-			"ada> /event join",
-			"bob> /event join",
-			"black> /event start yes",
-			"black> /event table player:ada",
-		}}, Out: &out}
-		if err := bot.New(st, bot.Config{Deliveries: 1}).Run(t.Context(), s); !errors.Is(err, io.EOF) {
-			t.Fatal(err)
-		}
-		got := out.String()
-		if n := strings.Count(got, "\nSpring league: sign-up is open\n"); n != 1 || s.Refused() != 0 {
-			t.Errorf("the sign-up is printed %d times, %d lines are refused:\n%s", n, s.Refused(), got)
-		}
-		if want := "1  Ada  ×"; !strings.Contains(got, want) {
-			t.Errorf("no table in\n%s", got)
-		}
-	})
-}
-
-// slowly is somebody who types a line a minute, so that all posts of one are shown before the next.
-type slowly struct{ lines []string }
-
-func (s *slowly) Read(p []byte) (int, error) {
-	time.Sleep(time.Minute)
-	if len(s.lines) == 0 {
-		return 0, io.EOF
+	s := &Terminal{}
+	got := plays(t, s,
+		`black> /event new title:"Spring league" size:2x2 until:1d`,
+		"black> /event publish",
+		"ada> /event join",
+		"bob> /event join",
+		"black> /event start yes",
+		"black> /event table player:ada",
+	)
+	if n := strings.Count(got, "\nSpring league: sign-up is open\n"); n != 1 || s.Refused() != 0 {
+		t.Errorf("the sign-up is printed %d times, %d lines are refused:\n%s", n, s.Refused(), got)
 	}
-	line := s.lines[0] + "\n"
-	s.lines = s.lines[1:]
-	return copy(p, line), nil
+	if want := "1  Ada  ×"; !strings.Contains(got, want) {
+		t.Errorf("no table in\n%s", got)
+	}
 }
 
 func TestAdapter(t *testing.T) {
