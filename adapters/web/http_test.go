@@ -173,18 +173,20 @@ func TestRoomComesWithBoard(t *testing.T) {
 // The room's page is sent to everybody. A browser that asks for it too often gets it without
 // the board, because drawing that takes work.
 func TestRoomComesWithoutBoardInAFlood(t *testing.T) {
-	st := openStore(t, newFile(t))
-	r := newRoom(st)
-	b := withPages(st)
-	url, _ := inMemory(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
-	post(t, url, submission{ID: id(1), Seat: "black", Text: "/new aga 5x5 opponent:me"})
-	r.limits.reads = quota{intake.New(2, 1), intake.New(100, 1)}
-	for i, want := range []bool{true, true, false} {
-		resp, body := do(t, "GET", url+"/", "")
-		if has := strings.Contains(body, `data-game="/g/`); has != want || resp.StatusCode != http.StatusOK {
-			t.Errorf("request %d: %s, with a board: %v", i+1, resp.Status, has)
+	synctest.Test(t, func(t *testing.T) { // the limit is one of requests a minute
+		st := openStore(t, newFile(t))
+		r := newRoom(st)
+		b := withPages(st)
+		url, _ := inMemory(t, r, func(ctx context.Context) error { return b.Run(ctx, r) })
+		post(t, url, submission{ID: id(1), Seat: "black", Text: "/new aga 5x5 opponent:me"})
+		r.limits.reads = quota{intake.New(2, 1), intake.New(100, 1)}
+		for i, want := range []bool{true, true, false} {
+			resp, body := do(t, "GET", url+"/", "")
+			if has := strings.Contains(body, `data-game="/g/`); has != want || resp.StatusCode != http.StatusOK {
+				t.Errorf("request %d: %s, with a board: %v", i+1, resp.Status, has)
+			}
 		}
-	}
+	})
 }
 
 // Only the room's own names lead to it: a name that somebody else made to
