@@ -123,6 +123,9 @@ type Request struct {
 	Flat bool
 	// Alone: nobody but the person and the bot is in the room, or can come into it.
 	Alone bool
+	// Direct: nobody but the person and the bot is in the room, though others may come. From
+	// there people can do what they do in the events of other rooms.
+	Direct bool
 	// Typed is what the person typed, if the bot keeps the log of the room. It is stored
 	// there together with the outcome of the request, unless the answer is private.
 	// Answer.Logged reports whether it was stored.
@@ -145,6 +148,9 @@ func (r Request) shown() bool { return r.Shows || r.Elsewhere || r.told }
 func (r Request) moderates(command string) bool {
 	return r.Moderator && !slices.Contains(r.Except, command)
 }
+
+// direct reports whether the person is alone with the bot.
+func (r Request) direct() bool { return r.Alone || r.Direct }
 
 // inServer reports whether the request comes from a server with several channels.
 func (r Request) inServer() bool { return r.Server != "" && r.Server != r.Where.Channel }

@@ -532,6 +532,9 @@ func (b *Bot) wordedAnswer(ctx context.Context, o outbox.Pending) (p outbox.Post
 		err = outbox.ErrStale
 	default:
 		r.Command, r.Args, r.thread = q.Command, map[string]string{}, q.Game
+		if contest.Is(q.Game) {
+			r.thread, r.event = "", q.Game
+		}
 		r.Moderator, r.Except = q.Moderator, q.Except
 		maps.Copy(r.Args, q.Args)
 		h, _ := find(q.Command)

@@ -133,8 +133,8 @@ func (c *counting) Read(p []byte) (int, error) {
 }
 
 // request makes the request of a line that somebody typed: "ada", or "ada@hall"
-// in another channel than the club, or "ada@mail:hall" on another platform. Ask returns
-// its answer.
+// in another channel than the club, or "ada@mail:hall" on another platform; in a channel whose
+// name begins with dm- the person is alone with the bot. Ask returns its answer.
 func (k *talk) request(who, text string) (bot.Request, error) {
 	r, err := k.line(who, text)
 	return bot.Told(r), err
@@ -152,7 +152,7 @@ func (k *talk) line(who, text string) (bot.Request, error) {
 	r := bot.Request{
 		ID: fmt.Sprintf("chat:%d", k.n), Who: person(who), Where: room, Server: k.server,
 		Command: command, Args: args, Moderator: strings.HasPrefix(who, "mod") || who == "owner", Manager: who == "owner",
-		Lang: k.speaks[who], RoomLang: k.speaks[""],
+		Lang: k.speaks[who], RoomLang: k.speaks[""], Direct: strings.HasPrefix(room.Channel, "dm-"),
 	}
 	r.Users = map[string]outbox.User{}
 	for _, option := range []string{"opponent", "player", "other"} {

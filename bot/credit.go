@@ -107,8 +107,8 @@ func (b *Bot) inEach(ctx context.Context, ms []match.Match, what, when string, d
 // creditStep is how many games are looked up at once.
 const creditStep = 50
 
-// creditRest credits the games for which there were no requests, and deletes the
-// outages with which every game has been credited.
+// creditRest credits the games for which there were no requests, and the events, and deletes
+// the outages with which all have been credited.
 func (b *Bot) creditRest(ctx context.Context) error {
 	list, err := b.rooms.Outages(ctx)
 	if err != nil {
@@ -125,6 +125,9 @@ func (b *Bot) creditRest(ctx context.Context) error {
 			_, err := b.creditOnce(ctx, id, o)
 			return err
 		})
+		if err == nil {
+			err = b.creditEvents(ctx, o)
+		}
 		if err == nil {
 			err = b.rooms.Credited(ctx, o)
 		}

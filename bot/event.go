@@ -18,6 +18,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
@@ -38,7 +39,7 @@ func (b *Bot) changeEvent(ctx context.Context, r Request, s localizer) (Answer, 
 	if err != nil {
 		return Answer{}, err
 	}
-	c, refusal, err := b.chooseEvent(ctx, r)
+	c, refusal, err := b.chooseEvent(ctx, &r, s.by)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -239,13 +240,12 @@ func (b *Bot) eventAsker(ctx context.Context, in *contest.Input, r Request, s lo
 }
 
 // chooseEvent finds the event that a request is about, or says why there is none; c is nil if
-// it is about none.
-func (b *Bot) chooseEvent(ctx context.Context, r Request) (c *contest.Contest, refusal *match.Reply, err error) {
+// it is about none. Somebody who is alone with the bot may mean an event of another room in
+// which they are: a question about the next round comes to them there. Being a moderator of
+// this room makes them none of that one.
+func (b *Bot) chooseEvent(ctx context.Context, r *Request, by match.PersonID) (c *contest.Contest, refusal *match.Reply, err error) {
 	if !contest.NeedsEvent(r.Args["what"]) {
 		return nil, nil, nil
-	}
-	refuse := func(texts ...Text) (*contest.Contest, *match.Reply, error) {
-		return nil, &match.Reply{Texts: texts, Private: true, Refused: true}, nil
 	}
 	if r.thread != "" {
 		m, err := b.store.Header(ctx, r.thread)
@@ -260,37 +260,87 @@ func (b *Bot) chooseEvent(ctx context.Context, r Request) (c *contest.Contest, r
 		c, err := b.contest(ctx, r.event)
 		return c, nil, err
 	}
-	all, err := b.store.Contests(ctx, r.Where.WithoutThread(), nil, 100)
-	if err != nil {
-		return nil, nil, err
+	where := r.Where.WithoutThread()
+	all, err := b.store.Contests(ctx, where, nil, 100)
+	if err == nil && r.direct() {
+		all, err = b.withEventsElsewhere(ctx, all, where, by)
 	}
-	if len(all) == 0 {
-		return refuse(say("event.none"))
+	if err == nil {
+		c, refusal, err = b.likelyEvent(ctx, r, by, all)
 	}
-	if typed := strings.TrimSpace(r.Args["event"]); typed != "" {
-		n, _ := strconv.Atoi(typed)
-		i := slices.IndexFunc(all, func(h contest.Head) bool { return h.Number == n || strings.EqualFold(h.Title, typed) })
-		if i < 0 {
-			return refuse(say("event.unknown", shortened(typed)), eventList(all))
+	if c != nil && c.Where != where {
+		r.Moderator = false
+	}
+	return c, refusal, err
+}
+
+// withEventsElsewhere adds the events of other rooms of a platform in which a person is.
+func (b *Bot) withEventsElsewhere(ctx context.Context, here []contest.Head, where match.Room, by match.PersonID) ([]contest.Head, error) {
+	theirs, err := b.store.ContestsOf(ctx, by)
+	for _, h := range theirs {
+		if h.Where.Platform == where.Platform && h.Where != where {
+			here = append(here, h)
 		}
-		c, err = b.contest(ctx, all[i].ID)
-		return c, nil, err
 	}
-	running := slices.DeleteFunc(slices.Clone(all), func(h contest.Head) bool { return !slices.Contains(contest.Runs, h.State) })
-	switch {
-	case len(running) == 0: // the last one
-		running = all[:1]
-	case len(running) > 1:
-		reply := match.Reply{Texts: []Text{say("event.which"), eventList(running)}, Private: true, Refused: true}
-		for _, h := range running[:min(len(running), 5)] {
-			args := maps.Clone(r.Args)
-			args["event"] = strconv.Itoa(h.Number)
-			reply.Controls = append(reply.Controls, match.Control{Label: h.Title, Command: eventName, Args: args})
+	return here, err
+}
+
+// likelyEvent finds the event that somebody most likely means: of those with the number or
+// title that they typed, or of those that go on, the only one in which they can do it.
+func (b *Bot) likelyEvent(ctx context.Context, r *Request, by match.PersonID, all []contest.Head) (c *contest.Contest, refusal *match.Reply, err error) {
+	refuse := func(texts ...Text) *match.Reply { return &match.Reply{Texts: texts, Private: true, Refused: true} }
+	heads := slices.DeleteFunc(slices.Clone(all), func(h contest.Head) bool { return !slices.Contains(contest.Runs, h.State) })
+	typed := strings.TrimSpace(r.Args["event"])
+	switch n, _ := strconv.Atoi(typed); {
+	case len(all) == 0 && r.direct():
+		return nil, refuse(say("event.none.direct")), nil
+	case len(all) == 0:
+		return nil, refuse(say("event.none")), nil
+	case typed != "":
+		heads = slices.DeleteFunc(slices.Clone(all), func(h contest.Head) bool { return h.Number != n && !strings.EqualFold(h.Title, typed) })
+		if len(heads) == 0 {
+			return nil, refuse(say("event.unknown", shortened(typed)), eventList(all)), nil
 		}
-		return nil, &reply, nil
+		if !r.direct() {
+			heads = heads[:1]
+		}
+	case len(heads) == 0: // the last one
+		heads = all[:1]
 	}
-	c, err = b.contest(ctx, running[0].ID)
-	return c, nil, err
+	able := make([]*contest.Contest, 0, len(heads))
+	for _, h := range heads {
+		if c, err = b.contest(ctx, h.ID); err != nil {
+			return nil, nil, err
+		}
+		if len(heads) == 1 || canAnswer(c, r.Args["what"], by) {
+			able = append(able, c)
+		}
+	}
+	if len(able) == 1 {
+		return able[0], nil, nil
+	}
+	reply := refuse(say("event.which"), eventList(heads))
+	for _, h := range heads[:min(len(heads), 5)] {
+		args := maps.Clone(r.Args)
+		args["event"] = strconv.Itoa(h.Number)
+		if slices.ContainsFunc(heads, func(o contest.Head) bool { return o.Number == h.Number && o.ID != h.ID }) { // in another room
+			args["event"] = h.Title
+		}
+		reply.Controls = append(reply.Controls, match.Control{Label: h.Title, Command: eventName, Args: args})
+	}
+	return nil, reply, nil
+}
+
+// canAnswer reports whether a person can do now what only players of an event can, and those
+// at certain times.
+func canAnswer(c *contest.Contest, what string, by match.PersonID) bool {
+	switch what {
+	case "play", "sitout":
+		return c.Asking != nil && c.Player(by) > 0
+	case "leave":
+		return c.Player(by) > 0
+	}
+	return false
 }
 
 // eventList lists events with their numbers.
@@ -387,16 +437,17 @@ func (b *Bot) eventDue(ctx context.Context, d match.Due, now time.Time) (bool, e
 }
 
 // eventAway reports whether the place of an event cannot be reached now, and the outage that
-// holds or held at the end of its sign-up.
+// holds or held at the end of its sign-up, or of the time to answer between two rounds.
 func (b *Bot) eventAway(ctx context.Context, c *contest.Contest, now time.Time) (away bool, at match.Stretch, err error) {
 	place, err := b.rooms.Place(ctx, c.Where)
 	if err != nil {
 		return false, at, err
 	}
+	until := c.Waits()
 	outages, err := b.rooms.OutagesAt(ctx, c.Where)
 	for _, o := range outages {
 		away = away || o.Lasts()
-		if !o.From.After(c.Until) && c.Until.Before(cmp.Or(o.To, now)) {
+		if !o.From.After(until) && until.Before(cmp.Or(o.To, now)) {
 			at = match.Stretch{From: o.From, To: cmp.Or(o.To, now)}
 		}
 	}
@@ -525,6 +576,61 @@ func (b *Bot) actEvent(ctx context.Context, id contest.ID, request string, what 
 		}
 	}
 	return ErrConflict
+}
+
+// creditEvents extends the sign-up, or the time to answer between two rounds, of the events in
+// which it ended in an outage.
+func (b *Bot) creditEvents(ctx context.Context, o rooms.Outage) error {
+	heads, err := b.store.Contests(ctx, match.Room{Platform: o.Platform}, contest.Runs, fixtures)
+	if err != nil {
+		return err
+	}
+	for _, h := range heads {
+		c, err := b.contest(ctx, h.ID)
+		if err != nil {
+			return err
+		}
+		of, err := b.rooms.OutagesAt(ctx, h.Where)
+		if err != nil {
+			return err
+		}
+		if until := c.Waits(); until.Before(o.From) || !until.Before(o.To) || !slices.Contains(of, o) {
+			continue
+		}
+		request := fmt.Sprintf("credit:%s:%d:%d", h.ID, o.From.UnixMilli(), o.To.UnixMilli())
+		err = b.actEvent(ctx, h.ID, request, func(in *contest.Input) contest.Step {
+			in.Outage = match.Stretch{From: o.From, To: o.To}
+			return contest.Credit(in)
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", request, err)
+		}
+	}
+	return nil
+}
+
+// tellOrganisers tells the organisers of events that go on in rooms that the bot has left, each
+// time once.
+func (b *Bot) tellOrganisers(ctx context.Context, platform string) error {
+	heads, err := b.store.Contests(ctx, match.Room{Platform: platform}, contest.Runs, fixtures)
+	if err != nil {
+		return err
+	}
+	for _, h := range heads {
+		place, err := b.rooms.Place(ctx, h.Where)
+		if err != nil {
+			return err
+		}
+		left := place.Server.Left
+		if left.IsZero() {
+			continue
+		}
+		request := fmt.Sprintf("left:%s:%d", h.ID, left.UnixMilli())
+		if err := b.actEvent(ctx, h.ID, request, func(in *contest.Input) contest.Step { return contest.SentAway(in, left) }); err != nil {
+			return fmt.Errorf("%s: %w", request, err)
+		}
+	}
+	return nil
 }
 
 // showEvents shows the messages of the events of a room again that go on, for a reason that happens

@@ -39,7 +39,11 @@ func exportEvent(q *question, c *contest.Contest) outbox.Post {
 		}
 		return p
 	}
-	w, err := q.b.eventWords(q.ctx, c, q.lang, q.b.settings(q.localizer.here), log, true) // who is in the room knows the names
+	settings, err := q.eventSettings(c)
+	if err != nil {
+		return q.failed(err)
+	}
+	w, err := q.b.eventWords(q.ctx, c, q.lang, settings, log, true) // who is in the room knows the names
 	if err != nil {
 		return q.failed(err)
 	}

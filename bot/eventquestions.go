@@ -2,6 +2,8 @@ package bot
 
 import (
 	"cmp"
+	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +29,7 @@ func aboutEvent(q *question) outbox.Post {
 	if ask == nil {
 		return q.refuse(say("event.what", shortened(what)))
 	}
-	c, refusal, err := q.b.chooseEvent(q.ctx, q.req)
+	c, refusal, err := q.b.chooseEvent(q.ctx, &q.req, q.by)
 	if err != nil {
 		return q.failed(err)
 	}
@@ -39,13 +41,69 @@ func aboutEvent(q *question) outbox.Post {
 		return p
 	}
 	p := ask(q, c)
-	if p.Refused || !q.b.eventPaged(c, q.b.settings(q.localizer.here)) {
+	settings, err := q.eventSettings(c)
+	if err != nil {
+		return q.failed(err)
+	}
+	if p.Refused || !q.b.eventPaged(c, settings) {
 		return p
 	}
 	if p.Path = "/e/" + c.Page; q.b.address != "" {
 		p.Link = q.b.address + p.Path
 	}
 	return p
+}
+
+// eventSettings returns the settings of the room of an event, which may not be that of the
+// question.
+func (q *question) eventSettings(c *contest.Contest) (match.RoomSettings, error) {
+	here := q.localizer.here
+	var err error
+	if c.Where != here.Room {
+		here, err = q.b.rooms.Place(q.ctx, c.Where)
+	}
+	return q.b.settings(here), err
+}
+
+// aimAtEvent finds the event of a question, and the players whom it names, before the question
+// is stored: with it neither the thread nor the persons are.
+func (b *Bot) aimAtEvent(ctx context.Context, r *Request, by match.PersonID) (refusal *match.Reply, err error) {
+	if eventQuestions[strings.ToLower(strings.TrimSpace(r.Args["what"]))] == nil {
+		return nil, nil
+	}
+	c, refusal, err := b.chooseEvent(ctx, r, by)
+	if c == nil {
+		return refusal, err
+	}
+	r.event, r.thread = c.ID, ""
+	r.Args = maps.Clone(r.Args)
+	for option, who := range r.Users {
+		p, err := b.store.Person(ctx, who)
+		if err != nil {
+			return nil, err
+		}
+		n := c.Seat(p)
+		if n == 0 {
+			return &match.Reply{Texts: []Text{say("event.notplaying", named(p), c.Name)}, Private: true, Refused: true}, nil
+		}
+		r.Args[option] = "#" + strconv.Itoa(n)
+	}
+	return nil, nil
+}
+
+// player returns the number of the player whom an option names as #3, or says why there is
+// none.
+func (q *question) player(c *contest.Contest, option string) (n int, refusal *Text) {
+	typed := strings.TrimSpace(q.req.Args[option])
+	if number, ok := strings.CutPrefix(typed, "#"); ok {
+		if n, _ = strconv.Atoi(number); n > 0 && n <= len(c.Players) {
+			return n, nil
+		}
+	}
+	if typed == "" {
+		return 0, new(say("event.who", option))
+	}
+	return 0, new(say("event.unknown.user", shortened(typed)))
 }
 
 // eventAnswer answers with texts about an event.
@@ -63,13 +121,10 @@ func (q *question) eventAnswer(texts ...Text) outbox.Post {
 func howEventStands(q *question, c *contest.Contest) outbox.Post {
 	texts := sheetTexts(c, q.now, maxNamed)
 	player := c.Player(q.by)
-	if named, ok := q.req.Users["player"]; ok {
-		p, err := q.b.store.Person(q.ctx, named)
-		if err != nil {
-			return q.failed(err)
-		}
-		if player = c.Player(p); player == 0 {
-			return q.refuse(say("event.notplaying", text.Somebody(string(p)), c.Name))
+	if q.req.Args["player"] != "" {
+		var refusal *Text
+		if player, refusal = q.player(c, "player"); refusal != nil {
+			return q.refuse(*refusal)
 		}
 	}
 	p := q.eventAnswer(texts...)
@@ -212,23 +267,12 @@ func whyPaired(q *question, c *contest.Contest) outbox.Post {
 	}
 	var numbers [2]int
 	for i, option := range []string{"player", "other"} {
-		who, known := q.req.Users[option]
-		typed := strings.TrimSpace(q.req.Args[option])
-		switch {
-		case typed == "" && i == 1: // the bye
+		if i == 1 && strings.TrimSpace(q.req.Args[option]) == "" { // the bye
 			continue
-		case typed == "":
-			return q.refuse(say("event.who", option))
-		case !known:
-			return q.refuse(say("unknown.user", shortened(typed)))
 		}
-		person, err := q.b.store.Person(q.ctx, who)
-		if err != nil {
-			return q.failed(err)
-		}
-		numbers[i] = c.Seat(person)
-		if numbers[i] == 0 {
-			return q.eventRefusal(say("event.notplaying", named(person), c.Name))
+		var refusal *Text
+		if numbers[i], refusal = q.player(c, option); refusal != nil {
+			return q.refuse(*refusal)
 		}
 	}
 	h, log, err := q.b.store.Contest(q.ctx, c.ID)
@@ -312,13 +356,4 @@ func grouped(n int) string {
 		return "−" + digits
 	}
 	return digits
-}
-
-// eventRefusal refuses with a text that names people.
-func (q *question) eventRefusal(t Text) outbox.Post {
-	p, err := q.b.reply(q.ctx, q.localizer, match.Reply{Texts: []Text{t}, Private: true, Refused: true})
-	if err != nil {
-		return q.failed(err)
-	}
-	return p
 }

@@ -43,6 +43,17 @@ type question struct {
 func (b *Bot) question(ctx context.Context, r Request, h handler, s localizer) (Answer, error) {
 	var p outbox.Post
 	var err error
+	if h.Name == eventName {
+		switch refusal, err := b.aimAtEvent(ctx, &r, s.by); {
+		case err != nil:
+			return Answer{}, err
+		case refusal != nil:
+			if p, err = b.reply(ctx, s, *refusal); err != nil {
+				return Answer{}, err
+			}
+			return b.give(ctx, r, s, p)
+		}
+	}
 	if r.shown() {
 		p, err = b.answer(ctx, r, h, s)
 	} else {
@@ -69,9 +80,9 @@ func (b *Bot) unanswered(ctx context.Context, r Request, h handler, s localizer)
 	return p, nil
 }
 
-// question returns what is stored of a question about a match.
+// question returns what is stored of a question about a match or an event.
 func (r Request) question(m match.Match) *match.Question {
-	return &match.Question{Command: r.Command, Args: r.Args, Game: m.ID, Moderator: r.Moderator, Except: r.Except}
+	return &match.Question{Command: r.Command, Args: r.Args, Game: cmp.Or(m.ID, r.event), Moderator: r.Moderator, Except: r.Except}
 }
 
 // answer answers a question. It returns ErrConflict if a game must be loaded again.

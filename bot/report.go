@@ -33,16 +33,20 @@ func (r Back) take(ctx context.Context, b *Bot) error { return b.rooms.Back(ctx,
 
 // Servers lists all servers of a platform that the bot is in now. While the bot is
 // not in a server, no flag of its games falls; if it comes back within a week, that
-// time counts for nobody. After a week the bot forgets the server with its games.
+// time counts for nobody. After a week the bot forgets the server with its games. Organisers of
+// events there are told once.
 type Servers struct {
 	Platform string
 	In       []string
 }
 
 func (r Servers) take(ctx context.Context, b *Bot) error {
-	forgot, err := b.rooms.Servers(ctx, r.Platform, r.In)
+	forgot, left, err := b.rooms.Servers(ctx, r.Platform, r.In)
 	if forgot {
 		b.cache.clear()
+	}
+	if err == nil && left {
+		err = b.tellOrganisers(ctx, r.Platform)
 	}
 	return err
 }

@@ -630,6 +630,7 @@ func (a *Adapter) request(ctx context.Context, dev *device.Device, r *row, e *ev
 		Where:     match.Room{Platform: Name, Channel: at.known.String()},
 		Server:    at.known.String(),
 		Moderator: a.moderator(ctx, dev, e.RoomID, e.Sender),
+		Direct:    at.direct(),
 		Reply:     a.route(r, e, root),
 	}
 	if under == "" {

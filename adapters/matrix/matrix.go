@@ -132,6 +132,7 @@ type Adapter struct {
 	closed      *lru.Cache[door, closed]    // what rooms have refused
 	memberships *lru.Cache[member, membership]
 	empty       atomic.Bool // the bot may be alone in a room
+	movedRooms  atomic.Bool // the bot may have come into a room, or left one
 }
 
 var (

@@ -83,8 +83,13 @@ func (a *Adapter) answer(ctx context.Context, dev *device.Device, p outbox.Post)
 	return a.post(ctx, dev, to.Room, to.Root, to.Reply, p)
 }
 
-// personal reports whether an answer is for the eyes of one person alone: a secret, or what is
-// kept of them, which is JSON. Other files are of games, which all can see.
+// personal reports whether an answer is for the eyes of one person alone: a secret, or a file
+// that is made for them: what is kept of them, or an event for a spreadsheet. Records and
+// pictures are of games, which all can see.
 func personal(p outbox.Post) bool {
-	return p.Private && (p.Secret || p.File != nil && p.File.Type == "application/json")
+	if !p.Private || p.File == nil {
+		return p.Private && p.Secret
+	}
+	kind, _, _ := strings.Cut(p.File.Type, ";")
+	return p.Secret || kind == "application/json" || kind == "text/csv"
 }

@@ -88,6 +88,9 @@ func (a *Adapter) learn(b batch) {
 			r = &room{id: at, known: at}
 			a.rooms[at] = r
 		}
+		if !r.joined {
+			a.movedRooms.Store(true)
+		}
 		r.joined = true
 		if l.event != "" {
 			r.last = l.event
@@ -102,6 +105,7 @@ func (a *Adapter) learn(b batch) {
 	for at := range b.left {
 		if r := a.rooms[at]; r != nil {
 			r.joined, r.last = false, ""
+			a.movedRooms.Store(true)
 		}
 	}
 }

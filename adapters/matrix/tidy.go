@@ -31,7 +31,7 @@ func (a *Adapter) tidy(ctx context.Context) {
 		every time.Duration
 		work  func(context.Context)
 		last  time.Time
-	}{{time.Second, a.leaveEmpty, began}, {time.Second, a.unreadable, began}, {time.Second, a.cancelVerification, began}, {5 * time.Minute, a.lookAgain, began}, {tellEvery, a.tellRooms, began}}
+	}{{time.Second, a.leaveEmpty, began}, {time.Second, a.unreadable, began}, {time.Second, a.cancelVerification, began}, {time.Second, a.tellMoves, began}, {5 * time.Minute, a.lookAgain, began}, {tellEvery, a.tellRooms, began}}
 	for backoff.Sleep(ctx, time.Second) == nil {
 		for k, chore := range chores {
 			if a.device() != nil && time.Since(chore.last) >= chore.every {
@@ -39,6 +39,14 @@ func (a *Adapter) tidy(ctx context.Context) {
 				a.guarded("tidy", func() { chore.work(ctx) })
 			}
 		}
+	}
+}
+
+// tellMoves tells the service in which rooms the bot is if it has come into one, or was sent
+// away.
+func (a *Adapter) tellMoves(ctx context.Context) {
+	if a.movedRooms.Swap(false) {
+		a.tellRooms(ctx)
 	}
 }
 

@@ -116,7 +116,7 @@ func TestEventPage(t *testing.T) {
 	if resp.Header.Get("Cache-Control") != "no-store" || strings.Contains(body, " style=") || strings.Count(body, "<script") != 1 || meta(body)["og:title"] != "Spring" || meta(body)["og:url"] != url+l.path {
 		t.Errorf("%v\n%s", resp.Header, body)
 	}
-	for _, want := range []string{"games are on", "All games end by", "Player 4", "withdrawn", "an organiser decides", "Before: Black wins", "½", "Games that are over: 3", "to play for"} {
+	for _, want := range []string{"games are on", "All games end by", "Player 4", "withdrawn", "an organiser decides", "Before: Black wins", "½", "Games that are over: 3", "has had the move for"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not say %q:\n%s", want, body)
 		}

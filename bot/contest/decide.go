@@ -28,7 +28,7 @@ type Input struct {
 	Rulesets match.Rulesets
 	Zone     *time.Location // of the person asking
 	Away     bool           // the place of the event cannot be reached
-	Outage   match.Stretch  // in which the sign-up ended; zero: in none
+	Outage   match.Stretch  // in which the sign-up, or the time to answer between two rounds, ended; zero: in none
 	Unasked  []int          // players whom the question about the next round did not reach
 	Now      time.Time
 }

@@ -44,12 +44,8 @@ const awayWait = 5 * time.Minute
 // signedUp ends the sign-up. If nobody could be reached at its end, people have as much time
 // as was left then.
 func (in *Input) signedUp() Step {
-	if o := in.Outage; !o.To.IsZero() {
-		terms := in.Contest.Terms
-		terms.Until = o.To.Add(max(terms.Until.Sub(o.From), time.Minute))
-		if terms.Until.After(in.Now) {
-			return in.step(nil, Body{Kind: changed, Terms: &terms})
-		}
+	if s := Credit(in); len(s.Log) > 0 {
+		return s
 	}
 	if seated, _ := in.Contest.Seated(); len(seated) < 2 {
 		return in.cancels(say("event.nobody", len(seated), in.Contest.Name))
@@ -57,10 +53,43 @@ func (in *Input) signedUp() Step {
 	return in.pair()
 }
 
-// pairNext pairs the next round, once the time to answer is over. If too few play, people
-// have some more days, and then the event is over; at once if nobody is left to wait for.
+// Waits returns until when people can join, or say whether they play; zero: they cannot now.
+func (c *Contest) Waits() time.Time {
+	switch {
+	case c.State == SignUp:
+		return c.Until
+	case c.State == Playing && c.Asking != nil:
+		return c.Asking.Until
+	}
+	return time.Time{}
+}
+
+// Credit returns the step after an outage, in.Outage, in which people could not join or say
+// whether they play: they have as much time afterwards as was left. The step is empty if the
+// time was not over in the outage.
+func Credit(in *Input) Step {
+	c, o := in.Contest, in.Outage
+	until := c.Waits()
+	later := o.To.Add(max(until.Sub(o.From), time.Minute))
+	switch {
+	case until.IsZero() || until.Before(o.From) || !until.Before(o.To) || !later.After(in.Now):
+		return Step{Step: match.Step{Request: in.Request.ID, At: in.Now}}
+	case c.Asking != nil:
+		return in.step(nil, Body{Kind: extended, Ends: later.UnixMilli()})
+	}
+	terms := c.Terms
+	terms.Until = later
+	return in.step(nil, Body{Kind: changed, Terms: &terms})
+}
+
+// pairNext pairs the next round, once the time to answer is over. If nobody could be reached at
+// its end, people have as much time as was left then. If too few play, they have some more days,
+// and then the event is over; at once if nobody is left to wait for.
 func (in *Input) pairNext(s Step) Step {
 	c := in.Contest
+	if s := Credit(in); len(s.Log) > 0 {
+		return s
+	}
 	switch {
 	case len(c.Playing(in.Unasked)) >= 2:
 		return in.pair()
@@ -181,6 +210,22 @@ func ShowAgain(in *Input, why string, moved bool) Step {
 	}
 	return s
 }
+
+// SentAway returns the step that tells the organisers, directly, that the bot has left the room
+// of the event.
+func SentAway(in *Input, left time.Time) Step {
+	c := in.Contest
+	s := Step{Step: match.Step{Request: in.Request.ID, At: in.Now}}
+	for n, organiser := range c.Organisers {
+		p := c.notice("left-"+strconv.FormatInt(left.UnixMilli(), 10)+"-"+itoa(n+1), []text.Message{say("event.sent.away", c.Name, instant(left.Add(week), in.Now))}, organiser)
+		p.Private, p.Where = true, match.Room{Platform: c.Where.Platform} // posts to the room itself wait
+		s.Posts = append(s.Posts, p)
+	}
+	return s
+}
+
+// week is how long the bot keeps what belongs to a room that it has left.
+const week = 7 * day
 
 // credit returns the timed action that credits the clocks of a game.
 func credit(id ID, game match.GameID, from, to, at time.Time) match.Due {

@@ -77,7 +77,7 @@ func (in *Input) who(option string) (n int, refusal *text.Message) {
 	case typed == "":
 		return 0, new(say("event.who", option))
 	case !known:
-		return 0, new(say("unknown.user", text.Shorten(typed)))
+		return 0, new(say("event.unknown.user", text.Shorten(typed)))
 	}
 	if n = in.Contest.Player(p); n == 0 {
 		for i, player := range in.Contest.Players { // who has been withdrawn
@@ -123,7 +123,7 @@ func replace(in *Input) Step {
 	case typed == "":
 		return in.refuse(say("event.who.other", named(c.Players[n-1].Person)))
 	case !known:
-		return in.refuse(say("unknown.user", text.Shorten(typed)))
+		return in.refuse(say("event.unknown.user", text.Shorten(typed)))
 	}
 	at := c.Player(next)
 	if at > 0 && !slices.Contains(waiting, at) {
@@ -217,7 +217,7 @@ func organiser(in *Input) Step {
 	case typed == "":
 		return in.refuse(say("event.who", "player"))
 	case !known:
-		return in.refuse(say("unknown.user", text.Shorten(typed)))
+		return in.refuse(say("event.unknown.user", text.Shorten(typed)))
 	}
 	off := strings.EqualFold(in.arg("as"), "remove")
 	switch is := c.Organises(p); {

@@ -172,7 +172,7 @@ type OutboxPost struct {
 type Question struct {
 	Command   string
 	Args      map[string]string
-	Game      GameID   // empty: it is about none
+	Game      GameID   // or event; empty: it is about none
 	Moderator bool     // the person is a moderator,
 	Except    []string // but not to these commands
 }

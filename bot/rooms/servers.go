@@ -54,13 +54,14 @@ func (r *Rooms) returned(ctx context.Context, s Server) error {
 }
 
 // Servers takes the list of all servers of a platform that the bot is in now, and forgets
-// those that it left long ago, with their games. It reports whether it did.
-func (r *Rooms) Servers(ctx context.Context, platform string, in []string) (forgot bool, err error) {
+// those that it left long ago, with their games. It reports whether it did, and whether it has
+// left others that it knows.
+func (r *Rooms) Servers(ctx context.Context, platform string, in []string) (forgot, left bool, err error) {
 	r.serving.Lock()
 	defer r.serving.Unlock()
 	known, err := r.store.Servers(ctx, platform)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	now := r.Now()
 	for _, s := range known {
@@ -71,19 +72,21 @@ func (r *Rooms) Servers(ctx context.Context, platform string, in []string) (forg
 		case there:
 		case s.Left.IsZero():
 			r.log.Info("bot is no longer in a server, will forget it in a week", "platform", platform, "server", s.ID)
-			err = r.store.Left(ctx, platform, s.ID, now)
+			left, err = true, r.store.Left(ctx, platform, s.ID, now)
 		case now.Sub(s.Left) >= forgetAfter:
 			forgot = true
 			err = r.store.ForgetServer(ctx, platform, s.ID)
 			if err == nil {
 				r.log.Info("forgot a server that the bot had left", "platform", platform)
 			}
+		default:
+			left = true
 		}
 		if err != nil {
-			return forgot, err
+			return forgot, left, err
 		}
 	}
-	return forgot, nil
+	return forgot, left, nil
 }
 
 // maxWelcome is the largest number of channels that a refusal suggests for games.
