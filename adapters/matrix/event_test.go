@@ -245,3 +245,122 @@ func TestAnswersDirectly(t *testing.T) {
 		mona.reads("I do not know “Clara”. Type @")
 	})
 }
+
+// Of people in a league one is banned from the room, one leaves it, and one takes a name in
+// another script: their games go on by the clock, the table shows the name as it is by now,
+// nobody else is notified, and the person who was banned can still give up directly.
+func TestPlayersWhoGo(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Mona", "Anna", "Ben", "Carl")
+		mona, anna, ben, carl := people[0], people[1], people[2], people[3]
+		direct := ben.alone()
+		mona.publishes("title:Spring days:4h")
+		const name = "דוד 🌸 <b>&amp;"
+		if err := carl.Client.SetDisplayName(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		passes(time.Second)
+		for _, g := range []*guest{anna, ben, carl} {
+			g.asks("", "!event join")
+		}
+		mona.asks("", "!event start confirm:yes")
+		passes(time.Minute)
+		if sheet := mona.reads("games are on").Text(); !strings.Contains(sheet, "דוד") || strings.Contains(sheet, "Carl ") {
+			t.Errorf("the table has not the new name:\n%s", sheet)
+		}
+		if begins := mona.reads("“Spring” begins with"); len(begins.Pings) != 3 || !strings.Contains(begins.HTML, "&lt;b&gt;") {
+			t.Errorf("it begins with %q, which notifies %v", begins.HTML, begins.Pings)
+		}
+		if _, err := mona.Client.BanUser(t.Context(), mona.at, &mautrix.ReqBanUser{UserID: ben.ID}); err != nil {
+			t.Fatal(err)
+		}
+		anna.Leaves(anna.at)
+		passes(time.Minute)
+		mona.asks("", "!event late")
+		mona.reads("3 games of “Spring” are open.")
+		direct.asks("", "!event leave")
+		direct.reads("You lose the 2 games")
+		direct.asks("", "!event leave confirm:yes")
+		mona.reads("Ben leaves “Spring”.")
+		passes(4*time.Hour + 10*time.Minute)
+		if e := c.contest(); e.State != contest.Over || len(e.Unfinished()) > 0 {
+			t.Errorf("it is %s with open games %v", e.State, e.Unfinished())
+		}
+		mona.reads("“Spring” is over.")
+		mona.asks("", "!event export as:csv")
+		mona.reads("I have sent it to you directly.")
+	})
+}
+
+// A room is upgraded while a round is played: the event goes on in the new one.
+func TestEventInAnUpgradedRoom(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Mona", "Anna", "Ben")
+		mona, anna, ben := people[0], people[1], people[2]
+		mona.publishes("title:Spring system:swiss rounds:2 days:4h")
+		anna.asks("", "!event join")
+		ben.asks("", "!event join")
+		mona.asks("", "!event start confirm:yes")
+		passes(time.Minute)
+		to := mona.Makes(matrixtest.Room{Name: "New club", Succeeds: mona.at, Invite: []id.UserID{anna.ID, ben.ID, c.user.ID}})
+		mona.Moves(mona.at, to)
+		mona.Await(to, "the bot to follow", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
+		for _, g := range people {
+			if g != mona {
+				g.AwaitInvite(to)
+				g.Joins(to)
+			}
+			g.at = to
+		}
+		passes(time.Minute)
+		if n := mona.counts("Spring: games are on"); n != 1 {
+			t.Errorf("the message of the event is there %d times:\n%s", n, mona.Sees(to))
+		}
+		anna.asks("", "!resign yes")
+		mona.reads("Round 2 is paired")
+		ben.asks("", "!event sitout")
+		mona.reads("1 sits out: Ben.")
+		ben.asks("", "!event play")
+		mona.asks("", "!event start confirm:yes")
+		passes(time.Minute)
+		if n := mona.counts("Round 2 of “Spring” begins"); n != 1 || mona.counts("Game 2: Two Button Go") != 1 {
+			t.Errorf("round 2 begins %d times:\n%s", n, mona.Sees(to))
+		}
+	})
+}
+
+// A room takes nothing from the bot while a round is paired: what it has to say comes once it
+// may, each thing once.
+func TestEventWhereTheBotMayNotWrite(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Mona", "Anna", "Ben")
+		mona, anna, ben := people[0], people[1], people[2]
+		mona.publishes("title:Spring until:10m days:4h")
+		anna.asks("", "!event join")
+		ben.asks("", "!event join")
+		levels := func(least int) {
+			e := mona.Sets(mona.at, event.StatePowerLevels, "", &event.PowerLevelsEventContent{EventsDefault: least,
+				Users: map[id.UserID]int{mona.ID: 100, anna.ID: 50, ben.ID: 50}})
+			mona.AwaitEvent(mona.at, e)
+			passes(time.Second)
+		}
+		levels(50)
+		passes(20 * time.Minute)
+		if n := len(c.tables()); n != 1 || mona.counts("“Spring” begins") != 0 {
+			t.Errorf("%d games", n)
+		}
+		levels(0)
+		passes(2 * time.Minute)
+		for _, what := range []string{"“Spring” begins", "Spring: games are on", "Game 1: Two Button Go", " to play, for example "} {
+			if n := mona.counts(what); n != 1 {
+				t.Errorf("%q is said %d times", what, n)
+			}
+		}
+	})
+}
