@@ -159,8 +159,8 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 		if err = b.prepare(ctx, in); err == nil {
 			err = b.creditFirst(ctx, in)
 		}
-		if errors.Is(err, errNotReplayed) {
-			return b.give(ctx, r, s, s.refuse(say("stale.game", strconv.Itoa(m.Number), r.ID)))
+		if errors.Is(err, ErrDamaged) {
+			return b.give(ctx, r, s, b.damaged(s, r, m, err))
 		}
 		if err != nil {
 			return Answer{}, err
@@ -318,19 +318,23 @@ func (b *Bot) settings(p rooms.Place) match.RoomSettings {
 	return p.WithPages(b.pages[p.Room.Platform])
 }
 
-// errNotReplayed means that a game's log does not replay, or not to the stored proofs.
-var errNotReplayed = errors.New("game does not replay")
+// ErrDamaged means that what is stored of a game does not agree with its proofs, or does not
+// replay. The bot leaves the game alone.
+var ErrDamaged = errors.New("game is damaged")
 
-// prepare loads what a decision depends on. Its error may be errNotReplayed.
+// damaged logs that somebody has asked for a damaged game, and returns what they read.
+func (b *Bot) damaged(s localizer, r Request, m match.Match, err error) outbox.Post {
+	b.log.Error("request refused", "request", r.ID, "command", r.Command, "game", m.ID, "error", err)
+	return s.refuse(say("stale.game", strconv.Itoa(m.Number), r.ID))
+}
+
+// prepare loads what a decision depends on. Its error may be ErrDamaged.
 func (b *Bot) prepare(ctx context.Context, in *task) (err error) {
 	in.place, in.otherwise = in.localizer.here, b.pages[in.Request.Where.Platform]
 	known := []match.PersonID{in.By} // who may have to be reminded after the step
 	if m := in.Match; m.ID != "" {
 		in.epoch = b.cache.now()
 		if in.Position, err = b.position(ctx, m, m.Seq); err != nil {
-			if errors.Is(err, errNotReplayed) {
-				b.log.Error("game does not replay, will refuse its commands", "game", m.ID, "request", in.Request.ID, "error", err)
-			}
 			return err
 		}
 		if in.place.Room != m.Where.WithoutThread() { // nobody asks, or elsewhere

@@ -66,7 +66,7 @@ func (b *Bot) Bare(ctx context.Context, r Request, typed string) (turn Request, 
 		return as, false, "", err
 	}
 	p, err := b.position(ctx, m, m.Seq)
-	if errors.Is(err, errNotReplayed) {
+	if errors.Is(err, ErrDamaged) {
 		return as, m.ToMove == k.Person, "", nil // Ask says so
 	}
 	if err != nil {

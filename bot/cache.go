@@ -25,6 +25,7 @@ type cache struct {
 	games  map[match.GameID]*list.Element
 	epoch  int                         // grows when everything is dropped
 	newest map[match.Room]match.GameID // the game of a channel that was changed last
+	faults map[match.GameID]bool       // damaged games that were logged
 }
 
 // maxNewest is for how many channels a cache knows the game that was changed last.
@@ -245,8 +246,20 @@ func (c *cache) last(channel match.Room) match.GameID {
 	return c.newest[channel]
 }
 
+// fresh notes that a game is damaged, and reports whether that is news.
+func (c *cache) fresh(id match.GameID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.faults[id]
+	if c.faults == nil {
+		c.faults = map[match.GameID]bool{}
+	}
+	c.faults[id] = true
+	return !known
+}
+
 // position returns the position of a match after event seq. Its error may be
-// errNotReplayed.
+// ErrDamaged.
 func (b *Bot) position(ctx context.Context, m match.Match, seq int) (*match.Position, error) {
 	if seq < 0 || seq > m.Seq {
 		return nil, fmt.Errorf("game %s has no event %d: %w", m.ID, seq, ErrNotFound)
@@ -275,7 +288,11 @@ func (b *Bot) position(ctx context.Context, m match.Match, seq int) (*match.Posi
 	}
 	if err != nil {
 		b.cache.drop(m.ID) // and look at the whole log the next time
-		return nil, fmt.Errorf("%w: %w", errNotReplayed, err)
+		if b.cache.fresh(m.ID) {
+			b.log.Error("game is damaged, will leave it alone; halfpoint check looks at all games",
+				"game", m.ID, "number", m.Number, "platform", m.Where.Platform, "channel", m.Where.Channel, "error", err)
+		}
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	b.cache.keep(m.ID, p, epoch)
 	return p, nil

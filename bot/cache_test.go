@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"slices"
 	"strings"
@@ -240,7 +241,7 @@ func TestGameThatDoesNotReplay(t *testing.T) {
 	before := k.events(t, 1)
 	k.store = tampered{k.store}
 	k.start(bot.Config{})
-	for text, want := range map[string]string{"/place D4": "I cannot replay game 1", "/board": "Something went wrong"} {
+	for text, want := range map[string]string{"/place D4": "The stored log of game 1 is damaged", "/board": "The stored log of game 1 is damaged"} {
 		if a := k.ask(t, "ada", text); !strings.HasPrefix(a.Text, want) || !a.Private {
 			t.Errorf("%s: %q", text, a.Text)
 		}
@@ -312,4 +313,43 @@ func TestEarlierBoardsAreNotEstimatedAnew(t *testing.T) {
 			t.Errorf("after event %d of %d the headline is %q", seq, m.Seq, view.Scene.Headline)
 		}
 	}
+}
+
+// However many damaged games have something to be done, that of others is done, and each is
+// logged once.
+func TestDamagedGamesKeepNobodyWaiting(t *testing.T) {
+	var log strings.Builder
+	k := newTalk(t)
+	for n := range 101 {
+		who := fmt.Sprintf("ada%d", n)
+		k.lines(t, fmt.Sprintf("%s> /new aga 5x5 opponent:me clock:%dd", who, 1+n/100))
+	}
+	k.store = damaged{k.store, k.matches(t, bot.Query{})[0].ID}
+	k.bot = bot.New(k.store, bot.Config{Log: slog.New(slog.NewTextHandler(&log, nil)), Now: k.clock, Deliveries: 1})
+	for range 3 {
+		k.now = k.now.Add(50 * time.Hour)
+		k.alive(t)
+		_, err := k.bot.Tick(t.Context())
+		must(t, err)
+	}
+	if over := k.matches(t, bot.Query{States: []match.State{match.Ended}}); len(over) != 1 {
+		t.Errorf("%d games are over", len(over))
+	}
+	if n := strings.Count(log.String(), "level=ERROR"); n != 100 {
+		t.Errorf("%d errors are logged:\n%s", n, log.String())
+	}
+}
+
+// damaged has but one game that is sound.
+type damaged struct {
+	bot.Store
+	sound match.GameID
+}
+
+func (s damaged) Header(ctx context.Context, id match.GameID) (match.Match, error) {
+	m, err := s.Store.Header(ctx, id)
+	if id != s.sound {
+		m.Opener = "eve"
+	}
+	return m, err
 }

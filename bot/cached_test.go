@@ -186,7 +186,7 @@ func TestWrongPositionHeals(t *testing.T) {
 	}
 	b := New(logStore{events: events}, Config{})
 	b.cache.keep("g", folded(t, m, "begin", "turn B place C3"), b.cache.now())
-	if _, err := b.position(t.Context(), m, 3); !errors.Is(err, errNotReplayed) {
+	if _, err := b.position(t.Context(), m, 3); !errors.Is(err, ErrDamaged) {
 		t.Fatalf("the wrong position goes on: %v", err)
 	}
 	p, err := b.position(t.Context(), m, 3)

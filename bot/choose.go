@@ -185,7 +185,7 @@ func (b *Bot) can(ctx context.Context, m match.Match, h handler, by match.Person
 		return !command.Seated || m.State != match.Open, nil
 	}
 	p, err := b.position(ctx, m, m.Seq)
-	if errors.Is(err, errNotReplayed) {
+	if errors.Is(err, ErrDamaged) {
 		return true, nil
 	}
 	return err == nil && match.Takes(m, p, h.Name, by), err

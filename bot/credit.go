@@ -80,7 +80,7 @@ func (b *Bot) creditOnce(ctx context.Context, id match.GameID, o rooms.Outage) (
 		return false, err
 	}
 	_, err := b.act(ctx, Request{}, id, request, o.To, nil, func(in *match.Input) match.Step { return match.Credit(in, o.From, o.To) })
-	if errors.Is(err, errNotReplayed) {
+	if errors.Is(err, ErrDamaged) {
 		return false, nil
 	}
 	if err != nil {
@@ -97,7 +97,7 @@ func (b *Bot) inEach(ctx context.Context, ms []match.Match, what, when string, d
 			return err
 		}
 		request := fmt.Sprintf("%s:%s:%s", what, m.ID, when)
-		if _, err = b.act(ctx, Request{}, m.ID, request, now, b.creditFirst, does); err != nil && !errors.Is(err, errNotReplayed) {
+		if _, err = b.act(ctx, Request{}, m.ID, request, now, b.creditFirst, does); err != nil && !errors.Is(err, ErrDamaged) {
 			return fmt.Errorf("%s: %w", request, err)
 		}
 	}
@@ -170,7 +170,7 @@ func (b *Bot) setRight(ctx context.Context) error {
 				}
 				return nil
 			}, match.SetRight)
-			if errors.Is(err, errNotAhead) || errors.Is(err, errNotReplayed) {
+			if errors.Is(err, errNotAhead) || errors.Is(err, ErrDamaged) {
 				return nil
 			}
 			return err

@@ -162,11 +162,14 @@ func (b *Bot) fixtureGames(ctx context.Context, c *contest.Contest, game match.G
 	for _, m := range ms {
 		g := contest.Game{Match: m}
 		if m.State == match.Going && m.Deadline.IsZero() { // play has stopped
-			p, err := b.position(ctx, m, m.Seq)
-			if err != nil {
+			switch p, err := b.position(ctx, m, m.Seq); {
+			case errors.Is(err, ErrDamaged):
+				g.Disputed = true // nobody but the organiser can decide it
+			case err != nil:
 				return nil, err
+			default:
+				g.Disputed = p.Contested()
 			}
-			g.Disputed = p.Contested()
 		}
 		games[m.ID] = g
 	}

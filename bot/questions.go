@@ -110,7 +110,10 @@ func (b *Bot) answer(ctx context.Context, r Request, h handler, s localizer) (p 
 	defer func() { p.Stored.Question = r.question(m) }()
 	concerns := []match.PersonID{s.by}
 	if m.ID != "" {
-		if q.pos, err = b.position(ctx, m, m.Seq); err != nil {
+		switch q.pos, err = b.position(ctx, m, m.Seq); {
+		case errors.Is(err, ErrDamaged):
+			return b.damaged(s, r, m, err), nil
+		case err != nil:
 			return q.failed(err), nil
 		}
 		if m.State == match.Deleted {
@@ -546,7 +549,7 @@ func (q *question) waitsFor(m match.Match) (Text, error) {
 	p, err := q.b.position(q.ctx, m, m.Seq)
 	yours := m.ToMove == q.by && !q.shared()
 	switch {
-	case err != nil && !errors.Is(err, errNotReplayed):
+	case err != nil && !errors.Is(err, ErrDamaged):
 		return Text{}, err
 	case err == nil && p.Game.Phase() == rules.Settling && !p.Game.HasAgreed(rules.Black) && !p.Game.HasAgreed(rules.White):
 		return say("games.settling"), nil

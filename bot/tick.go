@@ -35,14 +35,18 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return now.Add(rooms.Pulse), err
 	}
-	progress := false
+	progress, failed := false, map[match.Due]bool{}
 	for {
-		ds, err := b.store.DueBy(ctx, now, dueAtOnce)
+		ds, err := b.store.DueBy(ctx, now, dueAtOnce+len(failed)) // those that fail stay due
 		if err != nil {
 			return now.Add(rooms.Pulse), err
 		}
+		before := len(failed)
 		progress = false
 		for _, d := range ds {
+			if failed[d] {
+				continue
+			}
 			b.rooms.Beat()
 			done := false
 			run := b.due
@@ -54,11 +58,14 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 				return err
 			})
 			if err != nil {
+				failed[d] = true
+			}
+			if err != nil && !errors.Is(err, ErrDamaged) { // which is logged once
 				b.log.Error("timed action failed, will retry", "game", d.Game, "kind", d.Kind, "error", err)
 			}
 			progress = progress || done && err == nil
 		}
-		if len(ds) < dueAtOnce || !progress {
+		if len(ds) < dueAtOnce+before || len(failed) == before && !progress {
 			break
 		}
 	}

@@ -510,7 +510,7 @@ func (b *Bot) mine(ctx context.Context, who outbox.User, without match.GameID, l
 			return nil, err
 		}
 		p, err := b.position(ctx, m, m.Seq)
-		if errors.Is(err, errNotReplayed) {
+		if errors.Is(err, ErrDamaged) {
 			continue
 		}
 		if err != nil {

@@ -322,7 +322,7 @@ func (b *Bot) alsoWaiting(ctx context.Context, m match.Match, person match.Perso
 			continue
 		}
 		p, err := b.position(ctx, o, o.Seq)
-		if errors.Is(err, errNotReplayed) {
+		if errors.Is(err, ErrDamaged) {
 			continue
 		}
 		if err != nil {

@@ -307,11 +307,15 @@ func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
 		s.missing(w, r)
 		return
 	}
-	if r.Context().Err() == nil {
+	says, status := wordNotNow, http.StatusServiceUnavailable
+	switch {
+	case errors.Is(err, bot.ErrDamaged): // which the bot has logged
+		says, status = wordDamaged, http.StatusInternalServerError
+	case r.Context().Err() == nil:
 		s.log.Error("making a page failed", "path", r.URL.Path, "error", err)
 	}
 	w.Header().Set("X-Robots-Tag", "noindex")
-	http.Error(w, bot.Translated(browserLanguage(r), wordNotNow), http.StatusServiceUnavailable)
+	http.Error(w, bot.Translated(browserLanguage(r), says), status)
 }
 
 // partOfMoment sends what belongs to the page of a moment: its pictures, and the board to embed.

@@ -597,7 +597,7 @@ func TestGameWords(t *testing.T) {
 		t.Errorf("missing in gameWords: %v", said)
 	}
 	for _, l := range bot.Languages()[1:] {
-		for _, english := range slices.Concat(gameWords, linkWords, eventWords, formWords(), []string{wordNewEvent, wordPlayerSheet, wordGameSheet, wordAuditFile, wordLinkPage, wordContinue, wordLinkUsed, wordSignedOut}, []string{wordFirst, wordPrevious, wordNext, wordNewest, wordTotal, wordSit, wordEarly, wordNaming, wordRules, wordOnly, wordNotFound, wordNoPage, wordNotNow,
+		for _, english := range slices.Concat(gameWords, linkWords, eventWords, formWords(), []string{wordNewEvent, wordPlayerSheet, wordGameSheet, wordAuditFile, wordLinkPage, wordContinue, wordLinkUsed, wordSignedOut}, []string{wordFirst, wordPrevious, wordNext, wordNewest, wordTotal, wordSit, wordEarly, wordNaming, wordRules, wordOnly, wordNotFound, wordNoPage, wordNotNow, wordDamaged,
 			wordRecords, wordZip, wordNoForm, wordManyRecords, wordFullRecords}) {
 			if bot.Translated(l, english) == english {
 				t.Errorf("%s: %q is not translated", l, english)

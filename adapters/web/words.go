@@ -202,6 +202,7 @@ const (
 	wordNotFound    = "There is no such page"
 	wordNoPage      = "Perhaps the address is not complete, the game was deleted, or the room has switched its pages off."
 	wordNotNow      = "This page cannot be shown just now. Try again in a minute."
+	wordDamaged     = "What is stored of this game is damaged, so it cannot be shown. The owner of this bot has been told."
 	wordRecords     = "Records and positions"
 	wordZip         = "That is a ZIP archive. Unpack it, and bring a file in it."
 	wordNoForm      = "That form cannot be read. Send it again."

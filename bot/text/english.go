@@ -429,7 +429,7 @@ var english = map[string]string{
 	"resign.sure":        "Resign game {0}? Then {1} wins. Confirm with {/resign game:{0} confirm:yes}.",
 	"resign.button":      "Resign",
 	"failed":             "Something went wrong on my side, and nothing has changed. Please try again. ({0})",
-	"stale.game":         "I cannot replay game {0}, so I will not change it. I have told the owner of this bot. ({1})",
+	"stale.game":         "The stored log of game {0} is damaged, so I will not change the game. I have told the owner of this bot; other games go on. ({1})",
 	"game.choice":        "Game {0}",
 	"games.none":         "There are no games here. Open one: {/new rules:two-button size:9x9}",
 	"games.line":         "Game {0}: {1}, {2}. Black {3}, White {4}. {5}.",
