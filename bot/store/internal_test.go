@@ -336,7 +336,7 @@ func TestStrangersAreLookedAtAgain(t *testing.T) {
 		INSERT INTO person VALUES ('opens', 'web', '1', ''), ('black', 'web', '2', ''), ('white', 'web', '3', ''), ('invited', 'web', '4', ''),
 			('acts', 'web', '5', ''), ('chooses', 'web', '6', ''), ('stranger', 'web', '7', ''), ('not asked about', 'web', '8', '');
 		INSERT INTO preference VALUES ('chooses', '{}');
-		INSERT INTO game VALUES ('g', 'aga@1', '{"w":9,"h":9}', 'opens', 'invited', 0, 'going', 'black', 'white', '', 1, '', 1700000000000, 'none', 0, 0, '', '', 0, 0);
+		INSERT INTO game VALUES ('g', 'aga@1', '{"w":9,"h":9}', 'opens', 'invited', 0, 'going', 'black', 'white', '', 1, '', 1700000000000, 'none', 0, 0, '', '', 0, 0, '');
 		INSERT INTO event VALUES ('g', 1, 1700000000000, 'acts', 'comment 1 Nice', '');`))
 	must(t, s.forEach(t.Context(), []string{"opens", "black", "white", "invited", "acts", "chooses", "stranger"}, 2, removeStrangers))
 	left, err := values[string](t.Context(), s.read, "SELECT id FROM person ORDER BY platform_id")
