@@ -22,7 +22,7 @@ import (
 //
 // An export is all that a store holds, as lines of JSON (UTF-8):
 //
-//	{"halfpoint":"export","version":10}                          first
+//	{"halfpoint":"export","version":11}                          first
 //	{"game":{"id":"g1","rules":"two-button@1", …,"deadline":0}}  for each row
 //	{"end":{"person":2, …,"outage":0}}                          last: how many rows of each table
 //
@@ -38,7 +38,7 @@ import (
 
 const (
 	exportName    = "export"
-	exportVersion = 10
+	exportVersion = 11
 )
 
 // outageMigration moves outages out of bookmarks, and does nothing where there are none.
@@ -77,7 +77,7 @@ type column struct {
 var tables = []table{
 	newTable("person", "id", "id platform platform_id name"),
 	newTable("preference", "person", "person body"),
-	newTable("game", "id", "id rules setup opener invited opened# state black white to_move seq# result changed# clock deadline#", "rated#", "", "", "", "", "", "", "page", "contest round# tbl# head"),
+	newTable("game", "id", "id rules setup opener invited opened# state black white to_move seq# result changed# clock deadline#", "rated#", "", "", "", "", "", "", "page", "contest round# tbl#", "head"),
 	newTable("game_channel", "game, platform, channel", "game platform channel thread number# state"),
 	newTable("event", "game, seq", "game seq# at# actor body proof"),
 	newTable("due", "game, kind, at", "game kind at# seq#"),

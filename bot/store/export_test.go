@@ -65,7 +65,7 @@ func TestStrangeTextsAreExported(t *testing.T) {
 }
 
 // The forms of exports that have been made stay readable.
-const smallExport = `{"halfpoint":"export","version":10}
+const smallExport = `{"halfpoint":"export","version":11}
 {"person":{"id":"pa","platform":"web","platform_id":"name:ada","name":"Ada <½>"}}
 {"preference":{"person":"pa","body":"{\"remind\":\"none\"}"}}
 {"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000,"rated":1,"page":"p","contest":"e-1","round":2,"tbl":3,"head":"head"}}
@@ -100,8 +100,9 @@ var lacked = []struct {
 	tables  []string
 	columns [][3]string
 }{
+	{10, nil, [][3]string{{`,"head":"head"`, ``, `,"head":""`}}},
 	{9, []string{"link", "record", "contest", "contest_event", "contest_person", "draft"},
-		[][3]string{{`,"contest":"e-1","round":2,"tbl":3,"head":"head"`, ``, `,"contest":"","round":0,"tbl":0,"head":""`}}},
+		[][3]string{{`,"contest":"e-1","round":2,"tbl":3`, ``, `,"contest":"","round":0,"tbl":0`}}},
 	{8, nil, [][3]string{{`,"page":"p"`, ``, `,"page":""`}}},
 	{7, nil, [][3]string{{`"tried":1,"person":"pa"`, `"tried":1`, `"tried":1,"person":""`}, {`,"person":"pa"}}`, `}}`, `,"person":""}}`}}},
 	{6, nil, [][3]string{{`"why":"","tried":1`, `"why":"clean"`, `"why":"","tried":1`}}},
@@ -115,7 +116,7 @@ var lacked = []struct {
 // olderExport returns smallExport as an older version wrote it, and what is exported
 // after its import.
 func olderExport(version int) (older, read string) {
-	older, read = strings.Replace(smallExport, `"version":10`, fmt.Sprintf(`"version":%d`, version), 1), smallExport
+	older, read = strings.Replace(smallExport, `"version":11`, fmt.Sprintf(`"version":%d`, version), 1), smallExport
 	for _, l := range lacked {
 		if l.version < version {
 			break
@@ -150,7 +151,7 @@ func TestExportForm(t *testing.T) {
 }
 
 func TestOlderExportsAreRead(t *testing.T) {
-	for version := 1; version <= 9; version++ {
+	for version := 1; version <= 10; version++ {
 		older, want := olderExport(version)
 		s := open(t, store.Memory)
 		must(t, s.Import(t.Context(), strings.NewReader(older)))
@@ -226,7 +227,7 @@ func TestImportRefuses(t *testing.T) {
 		{"a record", "(;FF[4]SZ[3])", "line 1: this is not an export of halfpoint"},
 		{"other lines", `{"table":"export","version":1}`, "line 1: this is not an export of halfpoint"},
 		{"no version", `{"halfpoint":"export"}`, "line 1: this is not an export of halfpoint"},
-		{"a newer version", swap(`"version":10`, `"version":11,"more":true`), "line 1: written by a newer halfpoint: version 11, this program reads 10"},
+		{"a newer version", swap(`"version":11`, `"version":12,"more":true`), "line 1: written by a newer halfpoint: version 12, this program reads 11"},
 		{"a table that is not", swap(`{"bookmark":{`, `{"diary":{`), `line 16: there is no table "diary"`},
 		{"a table of the database's own", swap(`{"bookmark":{`, `{"halfpoint_version":{`), `line 16: there is no table "halfpoint_version"`},
 		{"a long name", swap(`{"bookmark":{`, `{"`+strings.Repeat("x", 5000)+`":{`), `line 16: there is no table "` + strings.Repeat("x", 40) + `"`},
