@@ -27,13 +27,13 @@ import (
 // guess the words.
 //
 // Earlier versions wrote no head, and as the proof of an event that of the position after it,
-// which is shorter than a link. The first link after such events is chained to the last of
+// which is longer than a link. The first link after such events is chained to the last of
 // their proofs.
 
-// linkSize is the length of a digest: 104 bits of SHA-256 in base64. A space and another one
+// linkSize is the length of a digest: 88 bits of SHA-256 in base64. A space and another one
 // follow in the proof of a comment, then its salt.
 const (
-	linkSize = 18
+	linkSize = 15
 	Unsalted = linkSize + 1 + linkSize // length of the proof of a comment without its salt
 )
 
@@ -46,7 +46,7 @@ func digest(texts ...string) string {
 		h.Write(size[:])
 		io.WriteString(h, t)
 	}
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:13])
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:11])
 }
 
 // stamp writes a time as it is stored, in milliseconds of Unix time.
@@ -79,10 +79,11 @@ func headOf(m Match, last Event, board string) string {
 
 // link returns the link in the proof of an event; empty if an earlier version wrote it.
 func (e Event) link() string {
-	if len(e.Proof) < linkSize {
+	link, _, _ := strings.Cut(e.Proof, " ")
+	if len(link) != linkSize {
 		return ""
 	}
-	return e.Proof[:linkSize]
+	return link
 }
 
 // prove sets the proof of an event that follows others. The salt is for a comment.
