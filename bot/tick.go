@@ -35,16 +35,16 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return now.Add(rooms.Pulse), err
 	}
-	progress, failed := false, map[match.Due]bool{}
+	progress, damaged := false, map[match.Due]bool{}
 	for {
-		ds, err := b.store.DueBy(ctx, now, dueAtOnce+len(failed)) // those that fail stay due
+		ds, err := b.store.DueBy(ctx, now, dueAtOnce+len(damaged)) // of which nothing is done
 		if err != nil {
 			return now.Add(rooms.Pulse), err
 		}
-		before := len(failed)
+		before := len(damaged)
 		progress = false
 		for _, d := range ds {
-			if failed[d] {
+			if damaged[d] {
 				continue
 			}
 			b.rooms.Beat()
@@ -57,15 +57,15 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 				done, err = run(ctx, d, now)
 				return err
 			})
-			if err != nil {
-				failed[d] = true
-			}
-			if err != nil && !errors.Is(err, ErrDamaged) { // which is logged once
+			switch {
+			case errors.Is(err, ErrDamaged): // which is logged once
+				damaged[d] = true
+			case err != nil:
 				b.log.Error("timed action failed, will retry", "game", d.Game, "kind", d.Kind, "error", err)
 			}
 			progress = progress || done && err == nil
 		}
-		if len(ds) < dueAtOnce+before || len(failed) == before && !progress {
+		if len(ds) < dueAtOnce+before || len(damaged) == before && !progress {
 			break
 		}
 	}

@@ -51,14 +51,9 @@ func (g *guest) publishes(options string) {
 func passes(d time.Duration) { time.Sleep(d); synctest.Wait() }
 
 // counts returns how many of the bot's messages in a room say something, as they are by now.
-func (g *guest) counts(what string) (n int) {
+func (g *guest) counts(what string) int {
 	caughtUp(g.Player, g.at)
-	for _, m := range g.View(g.at).From(g.c.user.ID) {
-		if strings.Contains(m.Text(), what) {
-			n++
-		}
-	}
-	return n
+	return g.c.says(g, what)
 }
 
 // People join at the same moment, one of them on two devices, and the homeserver tells one of

@@ -21,9 +21,6 @@ import (
 
 // A club of forty plays a league and three rounds of Swiss, over restarts of the bot.
 func TestClubOfForty(t *testing.T) {
-	if tier.Race {
-		t.Skip("too slow under the race detector; the tests of single events race the same code")
-	}
 	eight := adaptertest.Season{People: 8, Group: 4, Rounds: 1, Restarts: 1, Games: 12}
 	forty := adaptertest.Season{People: 40, Group: 8, Rounds: 3, Restarts: 9, Games: 140}
 	season := tier.Pick(eight, forty, forty)

@@ -21,7 +21,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 func main() {
@@ -38,7 +37,7 @@ func main() {
 // A piece is a part of the program that others wrote.
 type piece struct {
 	name   string
-	source string            // where to get it; empty: it is in this repository
+	source string            // how to get it, as its licence may demand (MPL-2.0 does); empty: it is in this repository
 	texts  map[string]string // by the name of the file
 }
 
@@ -88,7 +87,7 @@ func linked() ([]piece, error) {
 		default:
 			m := modules[p.Module.Path]
 			if m == nil {
-				m = &piece{p.Module.Path + " " + p.Module.Version, source(p.Module.Path, p.Module.Version), map[string]string{}}
+				m = &piece{p.Module.Path + " " + p.Module.Version, "go mod download " + p.Module.Path + "@" + p.Module.Version, map[string]string{}}
 				modules[p.Module.Path] = m
 			}
 			if err := m.add(p.Module.Dir, p.Dir); err != nil {
@@ -188,18 +187,6 @@ func embeds(p listed) (fonts []piece, err error) {
 		fonts = append(fonts, font)
 	}
 	return fonts, nil
-}
-
-// source returns the address of the source of a module, as its licence may demand (MPL-2.0 does).
-func source(module, version string) string {
-	var escaped strings.Builder // as the protocol of Go's module proxies has it
-	for _, r := range module + "/@v/" + version {
-		if unicode.IsUpper(r) {
-			escaped.WriteByte('!')
-		}
-		escaped.WriteRune(unicode.ToLower(r))
-	}
-	return "https://proxy.golang.org/" + escaped.String() + ".zip"
 }
 
 const introduction = `THIRD-PARTY NOTICES

@@ -49,7 +49,7 @@ func TestNotices(t *testing.T) {
 	holds("github.com/prometheus/common", "--- NOTICE")          // Apache-2.0 demands it
 	holds("modernc.org/libc", "musl")                            // what it was translated from
 	holds("github.com/klauspost/compress", "--- gzhttp/LICENSE") // of a package alone
-	holds("maunium.net/go/mautrix", "https://proxy.golang.org/maunium.net/go/mautrix/@v/v")
+	holds("maunium.net/go/mautrix", "Source: go mod download maunium.net/go/mautrix@v")
 	holds("the font NotoSansCJK", "SIL OPEN FONT LICENSE")
 	holds("the font RobotoCondensed", "README.md") // what we changed
 }
@@ -65,8 +65,5 @@ func TestNoLicence(t *testing.T) {
 	}
 	if _, err := embeds(listed{ImportPath: "bells", EmbedFiles: []string{"a.txt", "gong.ogg"}}); err == nil {
 		t.Error("takes a sound of which it knows nothing")
-	}
-	if got, want := source("github.com/VictoriaMetrics/metrics", "v1.2.3-RC1"), "https://proxy.golang.org/github.com/!victoria!metrics/metrics/@v/v1.2.3-!r!c1.zip"; got != want {
-		t.Error(got)
 	}
 }
