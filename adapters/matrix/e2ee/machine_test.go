@@ -97,12 +97,14 @@ func TestNoRequestIsMadeUnderTheMutex(t *testing.T) {
 	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
 		proxy := s.Proxy(t)
 		anna, bot := newPeer(t, s, s.URL, s.Register(t, "Anna")), newPeer(t, s, proxy.URL, s.Register(t, "Bot"))
-		proxy.Always(func(r *matrixtest.Request) bool {
-			if bot.mu.TryLock() {
-				bot.mu.Unlock()
-			} else {
-				t.Errorf("%s %s waits for the server under the mutex", r.Method, r.Path)
-			}
+		// Whoever makes a request under the mutex waits for ever here. Others may hold it for a
+		// moment, such as the sender of a message while a key goes into the backup.
+		bot.client.Client.Timeout = 0
+		asked := 0
+		proxy.Always(func(*matrixtest.Request) bool {
+			bot.mu.Lock()
+			defer bot.mu.Unlock()
+			asked++
 			return false
 		}, nil)
 		bot.signs()
