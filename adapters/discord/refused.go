@@ -284,7 +284,8 @@ func (a *Adapter) changed(event string, data json.RawMessage) {
 		}
 		r.heard = true
 		a.barred.Add(key, r)
-		if what == string(sees) || strings.HasPrefix(what, string(writes)) {
+		// A board is refused as a file, also where a text was before: posts wait for either.
+		if what == string(sees) || strings.HasPrefix(what, string(writes)) || strings.HasPrefix(what, string(attaches)) {
 			after := changedFor - time.Since(r.at)
 			if r.locked {
 				after = 0

@@ -386,6 +386,31 @@ func TestBoardComesWhenTheBotIsLetIn(t *testing.T) {
 	})
 }
 
+// It comes, too, if something else about the bot's role was changed soon after the refusal, so
+// that the bot has asked once more in vain.
+func TestBoardComesAfterAChangeThatDidNotHelp(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		thread := c.begin(t)
+		barred := func() {
+			c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
+			c.guild.BotPermissions(mayDo &^ discordtest.SendMessagesInThreads)
+		}
+		c.recorder.posts = func(outbox.Post) {
+			c.recorder.posts = nil
+			barred()
+		}
+		c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)).Answer()
+		c.passes(time.Second)
+		barred()
+		c.passes(10 * time.Minute)
+		c.guild.BotPermissions(mayDo)
+		c.passes(changedFor)
+		if last := thread.Last(); !strings.Contains(last.Content, "Black C3") || !withPicture(last) {
+			t.Errorf("the last message is %q\n%s", last.Content, c.log.String())
+		}
+	})
+}
+
 // However much one server has made Discord refuse, the players of another get their boards
 // as the answers to their turns.
 func TestRefusalsOfOneServer(t *testing.T) {
