@@ -24,6 +24,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // raced: the race detector looks on, and fewer games are played.
@@ -166,7 +167,7 @@ func (c *club) start() {
 	case err := <-done:
 		done <- err
 		c.Fatalf("it ended: %v", err)
-	case <-time.After(2 * time.Minute):
+	case <-time.After(c.patience()):
 		c.Fatalf("it is not ready\n%s", c.log)
 	}
 }
@@ -246,6 +247,14 @@ func (c *club) room(r matrixtest.Room, names ...string) []*guest {
 	return all
 }
 
+// patience is how long to wait for the bot and the homeserver.
+func (c *club) patience() time.Duration {
+	if c.server.Virtual() {
+		return 2 * time.Minute
+	}
+	return tier.Patience(c.T)
+}
+
 // await waits until something is so. In a bubble it looks only while nobody works.
 func (c *club) await(what string, so func() bool) {
 	c.Helper()
@@ -253,7 +262,7 @@ func (c *club) await(what string, so func() bool) {
 	if c.server.Virtual() {
 		step = 50 * time.Millisecond
 	}
-	for late := time.Now().Add(2 * time.Minute); ; time.Sleep(step) {
+	for late := time.Now().Add(c.patience()); ; time.Sleep(step) {
 		if c.server.Virtual() {
 			synctest.Wait()
 		}

@@ -100,7 +100,7 @@ func (c *club) killAt(p *matrixtest.Proxy, s *adaptertest.Served, at instant, af
 		defer order.Stop()
 		select {
 		case <-struck:
-		case <-time.After(2 * time.Minute):
+		case <-time.After(c.patience()):
 			kill()
 			c.Errorf("it has not come to be that %s", at.name)
 		}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
@@ -32,10 +31,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
-
-// patience is how long a test waits for what a page shows; a loaded machine is
-// slow.
-const patience = 60 * time.Second
 
 // browser is the one browser process of the tests, started by the first that needs
 // it.
@@ -148,7 +143,7 @@ func watch(t *testing.T, ctx context.Context) {
 
 func (p *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, tier.Patience(p.t))
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		p.t.Fatal(err)
@@ -160,7 +155,7 @@ func (p *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 func (p *tab) wait(format string, args ...any) {
 	p.t.Helper()
 	expression := fmt.Sprintf(format, args...)
-	_, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(patience)))
+	_, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(tier.Patience(p.t))))
 	if err != nil {
 		page, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.body.innerText`))
 		p.t.Fatalf("%v: waiting for %s in\n%s", err, expression, page)
@@ -170,7 +165,7 @@ func (p *tab) wait(format string, args ...any) {
 // get evaluates an expression in the page.
 func get[T any](p *tab, expression string) T {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, tier.Patience(p.t))
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {

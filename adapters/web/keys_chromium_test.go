@@ -60,7 +60,7 @@ func (l listener) tree() (all []audible) {
 func (l listener) until(what string, is func(audible) bool) audible {
 	l.t.Helper()
 	var all []audible
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(tier.Patience(l.t)); time.Now().Before(end); {
 		all = l.tree()
 		for _, a := range all {
 			if is(a) {

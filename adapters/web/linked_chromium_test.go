@@ -28,7 +28,7 @@ import (
 // follows presses something that leads to another page.
 func (p *tab) follows(what string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, tier.Patience(p.t))
 	defer cancel()
 	if _, err := chromedp.Run(ctx, chromedp.WaitEvent(cdp.LoadEventFired, nil, chromedp.Click(chromedp.CSS(what)))); err != nil {
 		p.t.Fatalf("%v: pressing %s", err, what)
@@ -49,7 +49,7 @@ func TestLinkedInChromium(t *testing.T) {
 	}
 	r.cfg.Open = func(string, string) (net.Listener, error) { return listener, nil }
 
-	guild := discordtest.New(t, discordtest.Options{Limits: discordtest.NoLimits(), Patience: patience})
+	guild := discordtest.New(t, discordtest.Options{Limits: discordtest.NoLimits(), Patience: tier.Patience(t)})
 	channel := guild.Guild("Go club").Channel("games")
 	alice, bob := guild.Guild("Go club").Member("Alice"), guild.Guild("Go club").Member("Bob")
 	connected := make(chan string, 100)

@@ -293,7 +293,7 @@ func openPage(t *testing.T, page, css string) *tab {
 		}
 	}))
 	t.Cleanup(server.Close)
-	ctx, cancel := context.WithTimeout(chromium(t), patience)
+	ctx, cancel := context.WithCancel(chromium(t))
 	t.Cleanup(cancel)
 	watch(t, ctx)
 	p := &tab{t, ctx}

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Tests allocate much and keep little, so collecting garbage would be up to half of their
@@ -74,6 +75,18 @@ func Soaking() bool { return current() == soak }
 // Pick returns the value for the tier: a number of games, of seeds, of kills.
 func Pick[T any](inEveryday, inChange, inSoak T) T {
 	return [...]T{inEveryday, inChange, inSoak}[current()]
+}
+
+// Patience returns how long t may wait for a real browser or homeserver: half of the time
+// until go test's own timeout, so that no machine is too slow, and a test that waits in vain
+// still says for what. Tests in virtual time do not need it.
+func Patience(t testing.TB) time.Duration {
+	if t, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if end, ok := t.Deadline(); ok {
+			return max(time.Until(end)/2, 2*time.Minute)
+		}
+	}
+	return 10 * time.Minute
 }
 
 // Missing skips t for lack of something that a machine may do without in the

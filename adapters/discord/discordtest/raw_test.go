@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/textproto"
 	"testing"
-	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -170,7 +169,6 @@ func (b *bot) say(op int, d any) {
 // connection was cut.
 func (b *bot) next() object {
 	b.t.Helper()
-	b.socket.SetReadDeadline(time.Now().Add(10 * time.Second))
 	_, text, err := b.socket.ReadMessage()
 	if err != nil {
 		if c, ok := err.(*websocket.CloseError); ok && c.Code != websocket.CloseAbnormalClosure {

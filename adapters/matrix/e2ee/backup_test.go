@@ -52,7 +52,7 @@ func (p *peer) unsavedKeys() (n int) {
 // saves waits until all keys are in the backup, and returns how many it has.
 func (p *peer) saves() int {
 	p.t.Helper()
-	for late := time.Now().Add(patience); p.backup.Load() == nil || p.unsavedKeys() > 0; time.Sleep(10 * time.Millisecond) {
+	for late := time.Now().Add(p.patience()); p.backup.Load() == nil || p.unsavedKeys() > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(late) {
 			p.t.Fatalf("%d keys are not backed up", p.unsavedKeys())
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"go.mau.fi/util/dbutil"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
@@ -90,7 +91,12 @@ func (p *peer) open() {
 
 // patience is how long a peer waits for what should come. It only bounds how long a
 // broken test takes.
-const patience = 2 * time.Minute
+func (p *peer) patience() time.Duration {
+	if p.virtual {
+		return 2 * time.Minute
+	}
+	return tier.Patience(p.t)
+}
 
 // ask gets the next sync answer and does nothing with it.
 func (p *peer) ask() *mautrix.RespSync {
@@ -106,7 +112,7 @@ func (p *peer) ask() *mautrix.RespSync {
 // which may come a moment later, and does nothing with it.
 func (p *peer) asks(evt id.EventID, toDevice int) *mautrix.RespSync {
 	p.t.Helper()
-	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
+	for late := time.Now().Add(p.patience()); time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
 		resp := p.ask()
 		there := false
 		for _, r := range resp.Rooms.Join {
@@ -167,7 +173,7 @@ func (p *peer) await(evt id.EventID) *event.Event {
 // awaits syncs until something is so.
 func (p *peer) awaits(what string, so func() bool) {
 	p.t.Helper()
-	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
+	for late := time.Now().Add(p.patience()); time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
 		if so() {
 			return
 		}

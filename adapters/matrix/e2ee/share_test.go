@@ -81,7 +81,7 @@ func TestStrangerAsksForAKey(t *testing.T) {
 		}
 		done := make(chan struct{})
 		asked := false
-		for late := time.Now().Add(patience); !asked && time.Now().Before(late); time.Sleep(time.Millisecond) {
+		for late := time.Now().Add(bot.patience()); !asked && time.Now().Before(late); time.Sleep(time.Millisecond) {
 			resp := bot.ask()
 			for _, e := range resp.ToDevice.Events {
 				asked = asked || e.Type.Type == event.ToDeviceRoomKeyRequest.Type

@@ -198,7 +198,7 @@ func (a *asker) page(c *mautrix.Client, at id.RoomID, query map[string]string) (
 // Dendrite tells what it was told a moment later.
 func (a *asker) until(c *mautrix.Client, since, filter, what string, so func(syncAnswer) bool) syncAnswer {
 	a.Helper()
-	for late := time.Now().Add(patience); time.Now().Before(late); {
+	for late := time.Now().Add(a.s.patienceOf(a.T)); time.Now().Before(late); {
 		n := a.sync(c, since, filter, time.Second)
 		if so(n) {
 			return n
@@ -431,7 +431,7 @@ func (a *asker) redacting() {
 		}
 		return false
 	})
-	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
+	for late := time.Now().Add(a.s.patienceOf(a.T)); time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
 		e = a.does(anna, "GET", in+"event/"+said.String(), nil)
 		if content, _ := e["content"].(map[string]any); len(content) == 0 {
 			break
@@ -503,7 +503,7 @@ func (a *asker) relationsOf() {
 	}
 	reactions := func(dir mautrix.Direction) []string { return related(event.EventReaction, dir) }
 	want := []string{first, last} // Dendrite knows of them a moment later
-	for late := time.Now().Add(patience); !slices.Equal(reactions(mautrix.DirectionForward), want) && time.Now().Before(late); {
+	for late := time.Now().Add(a.s.patienceOf(a.T)); !slices.Equal(reactions(mautrix.DirectionForward), want) && time.Now().Before(late); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	a.same("forwards", reactions(mautrix.DirectionForward), want)

@@ -261,7 +261,7 @@ func (p *Player) Sees(room id.RoomID) string { return p.View(room).String() }
 // when it never does.
 func (p *Player) Await(room id.RoomID, what string, so func(View) bool) (v View) {
 	p.t.Helper()
-	if !p.mu.await(func() bool { v = p.View(room); return so(v) }) {
+	if !p.mu.await(p.server.patienceOf(p.t), func() bool { v = p.View(room); return so(v) }) {
 		p.t.Fatalf("%s has waited for %s and sees:\n%s", p.ID, what, v)
 	}
 	return v
@@ -290,7 +290,7 @@ func (p *Player) AwaitEvent(room id.RoomID, event id.EventID) {
 		r := p.rooms[room]
 		return r != nil && r.known[event]
 	}
-	if !p.mu.await(known) {
+	if !p.mu.await(p.server.patienceOf(p.t), known) {
 		p.t.Fatalf("%s never saw event %s", p.ID, event)
 	}
 }
@@ -304,7 +304,7 @@ func (p *Player) AwaitInvite(room id.RoomID) (from id.UserID) {
 		from = p.invites[room]
 		return from != ""
 	}
-	if !p.mu.await(invited) {
+	if !p.mu.await(p.server.patienceOf(p.t), invited) {
 		p.t.Fatalf("%s was never invited to %s", p.ID, room)
 	}
 	return from

@@ -130,7 +130,7 @@ func (o *Order) Made() int {
 // Await waits until n faults were begun.
 func (o *Order) Await(t testing.TB, n int) {
 	t.Helper()
-	if !o.p.mu.await(func() bool { return o.Made() >= n }) {
+	if !o.p.mu.await(o.p.server.patienceOf(t), func() bool { return o.Made() >= n }) {
 		t.Fatalf("%d faults of %d", o.Made(), n)
 	}
 }

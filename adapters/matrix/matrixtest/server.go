@@ -250,7 +250,7 @@ func (s *Server) run() error {
 		}},
 	}}
 	go s.front.Serve(listener)
-	for late := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for late := time.Now().Add(10 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		answer, err := http.Get(s.URL + "/_matrix/client/versions")
 		if err == nil {
 			answer.Body.Close()

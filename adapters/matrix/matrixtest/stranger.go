@@ -255,7 +255,7 @@ func (w *Stranger) await(what string, so func() bool) {
 	w.t.Helper()
 	is, ended := false, false
 	var problems []string
-	in := w.mu.await(func() bool {
+	in := w.mu.await(tier.Patience(w.t), func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		is, ended, problems = so(), w.ended, w.errors
