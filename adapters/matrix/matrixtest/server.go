@@ -1,10 +1,12 @@
 package matrixtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -242,13 +244,24 @@ func (s *Server) run() error {
 	}
 	s.URL = "http://" + listener.Addr().String()
 	to := &url.URL{Scheme: "http", Host: listener.Addr().String()}
-	s.front = &http.Server{ErrorLog: quietly, Handler: &httputil.ReverseProxy{
+	proxy := &httputil.ReverseProxy{
 		ErrorLog: log.New(appended(s.logFile()), "before Dendrite: ", log.LUTC|log.Ltime|log.Lmicroseconds),
 		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		}},
-	}}
+	}
+	s.front = &http.Server{ErrorLog: quietly, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The transport reads once more after the last byte of a body. If the answer has
+		// begun by then, the server has closed the body, and the transport takes that for a
+		// broken request and breaks the answer off. What is read before cannot be closed.
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	})}
 	go s.front.Serve(listener)
 	for late := time.Now().Add(10 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		answer, err := http.Get(s.URL + "/_matrix/client/versions")
