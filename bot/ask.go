@@ -36,7 +36,9 @@ const attempts = 8
 // answered in questions.go. A change finds its match (choose), loads what its
 // decision depends on (prepare), decides (match.Decide), and stores the outcome
 // (commit). After a conflict with another change all of this is repeated.
-func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
+func (b *Bot) Ask(ctx context.Context, r Request) (_ Answer, err error) {
+	b.counter.asked(r.Where.Platform)
+	defer func() { b.counter.failed(ctx, r, err) }()
 	now := Current(match.Control{Command: r.Command, Args: r.Args})
 	h, known := find(now.Command)
 	r.Command = now.Command
@@ -178,6 +180,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 	if err != nil {
 		return Answer{}, err
 	}
+	b.counter.answered(r, step.Answer.Refused, step.Answer.Texts)
 	b.carryOut(ctx, contest.Step{Step: match.Step{At: step.At}, Owes: step.Owes})
 	for _, old := range step.Replaces {
 		more, err := b.replace(ctx, r, old, step.Match, s.by)
@@ -454,6 +457,7 @@ func (b *Bot) outcome(ctx context.Context, r Request, s localizer, stored match.
 // if the asker does not show it.
 func (b *Bot) give(ctx context.Context, r Request, s localizer, p outbox.Post) (Answer, error) {
 	a := Answer{Public: !p.Private}
+	b.counter.answered(r, p.Refused, p.Stored.Texts)
 	if p = b.addressed(r, s, p); r.shown() {
 		a.Posts = []outbox.Post{p}
 		return a, nil
@@ -547,6 +551,9 @@ func (b *Bot) wordedAnswer(ctx context.Context, o outbox.Pending) (p outbox.Post
 			if p, err = b.answer(ctx, r, h, s); !errors.Is(err, ErrConflict) {
 				break
 			}
+		}
+		if o.Attempt == 0 {
+			b.counter.answered(r, p.Refused, p.Stored.Texts)
 		}
 	}
 	p = b.addressed(r, s, p)

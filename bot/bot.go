@@ -39,6 +39,9 @@ type Bot struct {
 
 	changes changes // of games
 
+	counter *counter    // of requests
+	ticking outbox.Busy // Watch
+
 	readings *lru.Cache[string, match.Reading] // of records, by their slugs
 
 	rulesets match.Rulesets // besides the catalogue
@@ -108,7 +111,7 @@ func New(store Store, c Config) *Bot {
 	}
 	house := rooms.New(store, c.Now, c.Elapsed, c.Log)
 	b := &Bot{
-		cache: newCache(), readings: lru.New[string, match.Reading](16), estimator: newEstimator(), games: cmp.Or(c.Games, match.DefaultLimits), rulesets: c.Rulesets,
+		cache: newCache(), counter: newCounter(), readings: lru.New[string, match.Reading](16), estimator: newEstimator(), games: cmp.Or(c.Games, match.DefaultLimits), rulesets: c.Rulesets,
 		store: store, log: c.Log, rooms: house, pages: c.Pages, address: c.PublicURL, now: house.Now, rand: c.Rand, stopped: c.Stopped,
 	}
 	b.outbox = outbox.New(outbox.Config{

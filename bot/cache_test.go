@@ -249,6 +249,9 @@ func TestGameThatDoesNotReplay(t *testing.T) {
 	if after := k.events(t, 1); !slices.Equal(after, before) {
 		t.Errorf("the log was %q and is %q", before, after)
 	}
+	if refused := k.bot.Counts().Refused; refused[bot.Refusal{Platform: "chat", Reason: bot.RefusedDamaged}] != 2 {
+		t.Errorf("refused: %v", refused)
+	}
 }
 
 // A turn that is delivered at once is shown without another look at the game or

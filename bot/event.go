@@ -73,6 +73,7 @@ func (b *Bot) changeEvent(ctx context.Context, r Request, s localizer) (Answer, 
 	if err := b.commitEvent(ctx, &step); err != nil {
 		return Answer{}, err
 	}
+	b.counter.answered(r, step.Answer.Refused, step.Answer.Texts)
 	b.carryOut(ctx, step)
 	return b.outcome(ctx, r, s, step.Answer, nil)
 }

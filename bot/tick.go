@@ -48,6 +48,7 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 				continue
 			}
 			b.rooms.Beat()
+			b.ticking.Begin(b.now())
 			done := false
 			run := b.due
 			if contest.Is(d.Game) {
@@ -87,10 +88,12 @@ const lookEvery = 5 * time.Second
 // Watch ticks until ctx is done.
 func (b *Bot) Watch(ctx context.Context) {
 	for ctx.Err() == nil {
+		b.ticking.Begin(b.now())
 		again, err := b.Tick(ctx)
 		if err != nil && ctx.Err() == nil {
 			b.log.Error("reading timed actions failed, will retry", "error", err)
 		}
+		b.ticking.End()
 		backoff.Sleep(ctx, min(max(again.Sub(b.now()), 100*time.Millisecond), lookEvery))
 	}
 }

@@ -141,7 +141,7 @@ func (b *Outbox) decorating(ctx, finishing context.Context, platforms []Platform
 	var wait sync.WaitGroup
 	defer b.storeGone(finishing)
 	defer wait.Wait()
-	b.loop(ctx, b.decorate, func(now time.Time) time.Time {
+	b.loop(ctx, b.decorate, &b.adorning, func(now time.Time) time.Time {
 		for {
 			r, ok, again := b.queue.Next(b.Now())
 			if !ok {

@@ -56,6 +56,7 @@ func (p *process) Commit(ctx context.Context, step *match.Step) error {
 		mine := true
 		for i := range step.Posts {
 			o := &stored{OutboxPost: step.Posts[i], state: Waiting}
+			o.Due = step.At
 			d.posts = append(d.posts, o)
 			for _, p := range d.posts {
 				if p.Where.Channel == o.Where.Channel && p.Game == o.Game { // not of each lane of answers

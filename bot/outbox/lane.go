@@ -29,6 +29,7 @@ type pending struct {
 	wanted chan struct{} // its asker waits for it; nil: it does not
 	with   []*pending    // the refusals that are sent in the same message
 	since  time.Time     // when it came into its lane
+	made   time.Time     // when it was stored, as far as is known
 }
 
 // idle reports whether nobody is showing the post.
@@ -58,7 +59,10 @@ func (b *Outbox) find(o match.OutboxPost) *pending {
 // put adds a post to its lane.
 func (b *Outbox) put(p *pending) {
 	in := b.lane(p.Lane())
-	p.since = b.Now()
+	p.since, p.made = b.Now(), b.Now()
+	if p.Attempt == 0 && !p.Due.IsZero() { // it is due since it was stored
+		p.made = sooner(p.made, p.Due)
+	}
 	at, _ := slices.BinarySearchFunc(in.posts, p, func(x, y *pending) int { return cmp.Compare(x.N, y.N) })
 	in.posts, in.last = slices.Insert(in.posts, at, p), max(in.last, p.N)
 	in.supersede()

@@ -113,6 +113,8 @@ type Outbox struct {
 	known    bool          // Open has read the decorations
 	running  atomic.Bool   // Run sends posts
 	delivery sync.Mutex    // one call of Deliver at a time
+	posting  Busy          // the loop that chooses posts,
+	adorning Busy          // and the one that chooses decorations
 
 	mu      sync.Mutex
 	current bool // the lanes hold all posts that wait
@@ -217,7 +219,7 @@ func (b *Outbox) Run(ctx context.Context, platforms ...Platform) {
 	b.running.Store(true)
 	defer b.running.Store(false)
 	wait.Go(func() { b.decorating(ctx, finishing, platforms) })
-	b.loop(ctx, b.wake, func(now time.Time) time.Time {
+	b.loop(ctx, b.wake, &b.posting, func(now time.Time) time.Time {
 		if err := b.read(finishing); err != nil {
 			b.failed(ctx, err, "pending posts not read, will retry")
 			return now.Add(readAgain)
@@ -230,15 +232,18 @@ func (b *Outbox) Run(ctx context.Context, platforms ...Platform) {
 	})
 }
 
-// loop calls next until ctx is done: at the time that it returned last, and when woken.
-func (b *Outbox) loop(ctx context.Context, wake <-chan struct{}, next func(now time.Time) (again time.Time)) {
+// loop calls next until ctx is done: at the time that it returned last, and when woken. It
+// is busy during each call.
+func (b *Outbox) loop(ctx context.Context, wake <-chan struct{}, busy *Busy, next func(now time.Time) (again time.Time)) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {
 		pause, now := time.Hour, b.Now()
+		busy.Begin(now)
 		if again := next(now); !again.IsZero() {
 			pause = min(pause, max(again.Sub(now), time.Millisecond))
 		}
+		busy.End()
 		timer.Reset(pause)
 		select {
 		case <-ctx.Done():

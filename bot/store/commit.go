@@ -6,6 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // A committer makes changes, one after another. Changes that arrive while the disk is
@@ -15,6 +19,8 @@ type committer struct {
 	db    *sql.DB
 	check func() error // what must succeed before a transaction begins
 	queue chan change
+	asked chan chan error // see reach
+	watch atomic.Pointer[func(changes int, took time.Duration, err error)]
 	quit  chan struct{}
 	done  chan struct{}
 	stop  func()
@@ -33,7 +39,7 @@ const together = 64
 var errClosed = errors.New("store is closed")
 
 func startCommitter(db *sql.DB, check func() error) *committer {
-	c := &committer{db: db, check: check, queue: make(chan change), quit: make(chan struct{}), done: make(chan struct{})}
+	c := &committer{db: db, check: check, queue: make(chan change), asked: make(chan chan error), quit: make(chan struct{}), done: make(chan struct{})}
 	c.stop = sync.OnceFunc(func() { close(c.quit); <-c.done })
 	go c.run()
 	return c
@@ -56,15 +62,35 @@ func (c *committer) change(ctx context.Context, write func(context.Context, *sql
 	}
 }
 
+// reach returns once no commit is under way, and says why none could begin; nil: one could.
+func (c *committer) reach(ctx context.Context) error {
+	answer := make(chan error, 1)
+	select {
+	case c.asked <- answer:
+		return <-answer
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.quit:
+		return errClosed
+	}
+}
+
 func (c *committer) run() {
 	defer close(c.done)
 	for {
 		select {
 		case first := <-c.queue:
 			changes := c.waiting(first)
-			for i, err := range c.commit(changes) {
+			began := time.Now()
+			errs := c.commit(changes)
+			if watch := c.watch.Load(); watch != nil {
+				(*watch)(len(changes), time.Since(began), failure(errs))
+			}
+			for i, err := range errs {
 				changes[i].err <- err
 			}
+		case answer := <-c.asked:
+			answer <- c.check()
 		case <-c.quit:
 			return
 		}
@@ -120,6 +146,21 @@ func (c *committer) commit(changes []change) []error {
 		errs[i] = refused
 	}
 	return fail(tx.Commit())
+}
+
+// failure returns the first error that is a fault of the database; nil: there is none. By the
+// others changes were only refused.
+func failure(errs []error) error {
+	for _, err := range errs {
+		refused := err == nil
+		for _, e := range []error{bot.ErrConflict, bot.ErrNotFound, bot.ErrTooMany, bot.ErrFull, bot.ErrAlike, context.Canceled} {
+			refused = refused || errors.Is(err, e)
+		}
+		if !refused {
+			return err
+		}
+	}
+	return nil
 }
 
 // attempt makes a change, or rolls it back and returns the reason. Any other error

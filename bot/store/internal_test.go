@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -457,6 +458,47 @@ func TestCommitFails(t *testing.T) {
 	if errs[0] != nil || errs[1] == nil || errs[2] != nil {
 		t.Errorf("the second of three should be refused: %v", errs)
 	}
+}
+
+// Whoever watches commits hears of each, how many changes it had, and whether the database
+// failed; a change that was refused is no failure. While a commit is under way a ping waits.
+func TestWatchedCommits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory(t)
+		var heard []string
+		s.Watch(func(changes int, took time.Duration, failed error) {
+			heard = append(heard, fmt.Sprintf("%d in %v, %v", changes, took, failed))
+		})
+		makes := func(err error) error {
+			return s.change(t.Context(), func(context.Context, *sql.Tx) error {
+				time.Sleep(time.Second)
+				return err
+			})
+		}
+		full := errors.New("the disk is full")
+		for _, err := range []error{nil, fmt.Errorf("turn: %w", bot.ErrConflict), full} {
+			if got := makes(err); got != err {
+				t.Errorf("%v, want %v", got, err)
+			}
+		}
+		must(t, s.Ping(t.Context()))
+		go makes(nil)
+		synctest.Wait()
+		hurried, cancel := context.WithTimeout(t.Context(), time.Second/2)
+		defer cancel()
+		if err := s.Ping(hurried); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a ping during a commit: %v", err)
+		}
+		must(t, s.Ping(t.Context()))
+		want := []string{"1 in 1s, <nil>", "1 in 1s, <nil>", "1 in 1s, the disk is full", "1 in 1s, <nil>"}
+		if !slices.Equal(heard, want) {
+			t.Errorf("heard %q", heard)
+		}
+		must(t, s.Close())
+		if err := s.Ping(t.Context()); !errors.Is(err, errClosed) {
+			t.Errorf("a ping of a closed store: %v", err)
+		}
+	})
 }
 
 func TestClosedStore(t *testing.T) {

@@ -40,6 +40,9 @@ func TestMovedFile(t *testing.T) {
 			if err := s.Commit(t.Context(), next); !errors.Is(err, store.ErrMoved) {
 				t.Errorf("a turn: error is %v, want %v", err, store.ErrMoved)
 			}
+			if err := s.Ping(t.Context()); !errors.Is(err, store.ErrMoved) {
+				t.Errorf("a ping: error is %v, want %v", err, store.ErrMoved)
+			}
 			if err := s.Backup(t.Context(), name+".backup"); !errors.Is(err, store.ErrMoved) {
 				t.Errorf("a backup: error is %v, want %v", err, store.ErrMoved)
 			}
@@ -55,6 +58,7 @@ func TestMovedFile(t *testing.T) {
 
 			// Once it is back, all goes on.
 			must(t, os.Rename(aside, name))
+			must(t, s.Ping(t.Context()))
 			must(t, s.Commit(t.Context(), next))
 			must(t, s.Backup(t.Context(), name+".backup"))
 			copied := open(t, name+".backup")

@@ -103,6 +103,23 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// Watch has f called after each commit: with the number of changes in it, how long it took,
+// and why the database failed, nil if it did not. A change that was refused, for example
+// because of a conflict, is no failure. f must return soon, since the next commit waits.
+func (s *Store) Watch(f func(changes int, took time.Duration, failed error)) {
+	s.committer.watch.Store(&f)
+}
+
+// Ping reports whether the store reads, and could commit. It waits for the commit under way,
+// and changes nothing.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.committer.reach(ctx); err != nil {
+		return err
+	}
+	_, err := values[int](ctx, s.read, "SELECT 1 FROM game LIMIT 1")
+	return err
+}
+
 // change makes a change in a transaction: all of it is stored, or none.
 func (s *Store) change(ctx context.Context, f func(context.Context, *sql.Tx) error) error {
 	return s.committer.change(ctx, f)
