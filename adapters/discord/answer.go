@@ -122,6 +122,7 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 	if known, _ := a.seen.ContainsOrAdd(in.ID, struct{}{}); known {
 		return nil
 	}
+	a.event.Set(time.Now())
 	a.met(in)
 	a.removeStaleCommands(in)
 	x := newPending(in, respond)

@@ -119,6 +119,11 @@ type Adapter struct {
 	seen      *cache[struct{}] // ids of interactions and messages: some come twice
 	following chan struct{}    // holds a value for each answer whose picture follows
 
+	gateway atomic.Pointer[gateway.Gateway] // nil before Run, and where interactions come over HTTP
+	up      intake.State                    // there: Discord can be reached
+	event   intake.Mark                     // an interaction or a message came
+	probed  intake.Mark                     // Discord answered a probe
+
 	reporting    chan struct{} // holds a value while somebody checks whether Discord can be reached, and reports it
 	reportedAway bool          // guarded by reporting: the service may hold that it cannot
 }
@@ -127,6 +132,7 @@ var (
 	_ bot.Adapter    = (*Adapter)(nil)
 	_ bot.Membership = (*Adapter)(nil)
 	_ bot.Host       = (*Adapter)(nil)
+	_ bot.Watched    = (*Adapter)(nil)
 )
 
 // New makes an adapter. It asks Discord nothing yet.
@@ -301,6 +307,7 @@ func (a *Adapter) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.gateway.Store(g)
 	var group sync.WaitGroup
 	watching, stop := context.WithCancel(ctx)
 	defer group.Wait()

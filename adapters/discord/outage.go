@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -41,6 +42,9 @@ func (a *Adapter) watch(ctx context.Context, g *gateway.Gateway) {
 func (a *Adapter) probe(ctx context.Context) {
 	a.look(ctx, 2*awayAfter, func() (away, back bool) {
 		_, err := a.rest.GatewayBot(ctx)
+		if !unreachable(err) {
+			a.probed.Set(time.Now())
+		}
 		return unreachable(err), true
 	})
 }
@@ -76,6 +80,7 @@ func (a *Adapter) away(ctx context.Context) {
 		return // it is we who leave
 	}
 	a.reportedAway = true
+	a.up.Set(false, time.Now())
 	if err := a.service.Report(ctx, bot.Away{Platform: Name}); err != nil && ctx.Err() == nil {
 		a.log.Error("storing an outage failed, will retry", "error", err)
 	}
@@ -88,4 +93,38 @@ func (a *Adapter) back(ctx context.Context) {
 		return
 	}
 	a.reportedAway = false
+	a.up.Set(true, time.Now())
+}
+
+// Health tells how the connection to Discord is: all shards of this process, or where
+// interactions come over HTTP, whether Discord answers. The heartbeat is that of the shard
+// whose last is the oldest.
+func (a *Adapter) Health() bot.Health {
+	h := bot.Health{Event: a.event.At(), Refused: map[string]uint64{"person_limit": a.personLimit.Refused(), "channel_limit": a.channelLimit.Refused()}}
+	if a.cfg.Listen != "" {
+		h.Connected, h.Since = a.up.Is()
+		h.Heartbeat = a.probed.At()
+		return h
+	}
+	g := a.gateway.Load()
+	if g == nil {
+		return h
+	}
+	shards, connected := g.Status(), 0
+	h.Connected = whole(shards)
+	for i, s := range shards {
+		if s.Connected {
+			connected++
+		}
+		if s.Connected == h.Connected && s.Since.After(h.Since) {
+			h.Since = s.Since
+		}
+		if i == 0 || s.Heartbeat.Before(h.Heartbeat) {
+			h.Heartbeat = s.Heartbeat
+		}
+	}
+	if len(shards) > 1 && !h.Connected {
+		h.Lacks = fmt.Sprintf("%d of %d shards", len(shards)-connected, len(shards))
+	}
+	return h
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
@@ -105,6 +106,81 @@ func TestAwayOverHTTP(t *testing.T) {
 		end()
 		c.ok(c.alice.Slash(c.room, "go help"))
 		c.wasTold("back, away, back, help") // a rate limit is no outage
+		c.stop()
+		c.check()
+	})
+}
+
+// Whoever runs the bot sees which shards are not connected, and since when, when Discord last
+// acknowledged a heartbeat, when people last asked for something, and how often they asked
+// for too much.
+func TestHealth(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{Shards: 2, Concurrency: 2, Patience: time.Hour})
+		c.cfg.Person = 5
+		a, err := New(c.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h := a.Health(); h.Connected || !h.Event.IsZero() || !h.Heartbeat.IsZero() {
+			t.Errorf("before it runs: %+v", h)
+		}
+		c.start()
+		if !c.d.WaitSessions(2) {
+			t.Fatal("not all shards are connected")
+		}
+		time.Sleep(10 * time.Minute)
+		asked := time.Now()
+		c.ok(c.alice.Slash(c.room, "go help"))
+		for range 7 {
+			c.alice.Slash(c.room, "go help").First()
+		}
+		time.Sleep(10 * time.Minute)
+		h := c.a.Health()
+		if !h.Connected || time.Since(h.Since) < 19*time.Minute || h.Event.Sub(asked) > time.Minute || time.Since(h.Heartbeat) > time.Minute || h.Refused["person_limit"] != 3 {
+			t.Errorf("connected: %+v", h)
+		}
+		refused := make([]discordtest.ConnectionFault, 20)
+		for i := range refused {
+			refused[i].Refuse = 503
+		}
+		c.d.NextConnections(refused...)
+		c.d.Sessions()[0].Cut()
+		time.Sleep(2 * time.Minute)
+		if h := c.a.Health(); h.Connected || h.Lacks != "1 of 2 shards" || time.Since(h.Since) != 2*time.Minute || time.Since(h.Heartbeat) < 2*time.Minute {
+			t.Errorf("with a shard away for two minutes: %+v", h)
+		}
+		if !c.d.WaitSessions(2) {
+			t.Fatal("it does not come back")
+		}
+		synctest.Wait()
+		if h := c.a.Health(); !h.Connected || h.Lacks != "" || time.Since(h.Since) > time.Minute {
+			t.Errorf("connected again: %+v", h)
+		}
+		c.stop()
+	})
+}
+
+// Over HTTP Discord is connected while it answers.
+func TestHealthOverHTTP(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.overHTTP()
+		c.start()
+		time.Sleep(10 * time.Minute)
+		if h := c.a.Health(); !h.Connected || time.Since(h.Heartbeat) > 2*awayAfter {
+			t.Errorf("connected: %+v", h)
+		}
+		end := c.d.Fault(discordtest.Fault{Route: "GET /gateway/bot", Status: 503, Times: -1})
+		time.Sleep(2 * time.Minute)
+		if h := c.a.Health(); h.Connected || time.Since(h.Since) < time.Minute || time.Since(h.Heartbeat) < 2*time.Minute {
+			t.Errorf("away: %+v", h)
+		}
+		end()
+		time.Sleep(2 * awayAfter)
+		if h := c.a.Health(); !h.Connected {
+			t.Errorf("back: %+v", h)
+		}
 		c.stop()
 		c.check()
 	})

@@ -68,6 +68,7 @@ func (a *Adapter) readMessage(raw json.RawMessage) func() {
 			return nil
 		}
 	}
+	a.event.Set(time.Now())
 	return func() { a.takeMessage(m) }
 }
 

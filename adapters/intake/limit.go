@@ -20,9 +20,10 @@ const (
 type Limit struct {
 	atOnce, perSecond, told float64
 
-	mu    sync.Mutex
-	used  map[string]level
-	swept time.Time
+	mu      sync.Mutex
+	used    map[string]level
+	swept   time.Time
+	refused uint64
 }
 
 // A level falls with time.
@@ -56,10 +57,11 @@ func (l *Limit) Take(key string, now time.Time) Verdict {
 	l.sweep(now)
 	high := l.fallen(l.used[key], now) + 1
 	l.used[key] = level{min(high, l.atOnce+l.told+1), now} // so that persistent people need not wait longer than others
-	switch {
-	case high <= l.atOnce:
+	if high <= l.atOnce {
 		return Fine
-	case high <= l.atOnce+l.told:
+	}
+	l.refused++
+	if high <= l.atOnce+l.told {
 		return TooMuch
 	}
 	return Ignored
@@ -84,9 +86,20 @@ func (l *Limit) Spend(key string, n float64, now time.Time) (wait time.Duration)
 	case n < 0, high <= l.atOnce, before == 0: // what is more than the limit at once has to wait until all is free
 		l.used[key] = level{min(high, 2*l.atOnce), now}
 	default:
+		l.refused++
 		return time.Duration(min(high-l.atOnce, before) / l.perSecond * float64(time.Second))
 	}
 	return 0
+}
+
+// Refused returns how often the limit has refused something. A limit that is nil never has.
+func (l *Limit) Refused() uint64 {
+	if l == nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refused
 }
 
 // sweep forgets the keys that have fallen to 0, once a minute. The caller holds l.mu.

@@ -659,3 +659,45 @@ func TestReadSync(t *testing.T) {
 		}
 	}
 }
+
+// Whoever runs the bot sees since when the homeserver cannot be reached, or does not answer,
+// when it last did, and when people last said something.
+func TestHealth(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		p := c.through()
+		c.start()
+		g := c.begins("two-button 5x5")
+		time.Sleep(10 * time.Minute)
+		said := time.Now()
+		g.black.SaysIn(g.black.at, g.root, "!place C3")
+		g.shows("Black C3")
+		time.Sleep(10 * time.Minute)
+		h := c.a.Health()
+		if !h.Connected || time.Since(h.Since) < 20*time.Minute || h.Event.Before(said) || h.Event.Sub(said) > time.Minute || time.Since(h.Heartbeat) > longPoll+time.Second {
+			t.Errorf("connected: %+v", h)
+		}
+		cut := p.Always(matrixtest.Any, matrixtest.Fails(503, ""))
+		time.Sleep(2 * time.Minute)
+		if h := c.a.Health(); h.Connected || time.Since(h.Since) < time.Minute || time.Since(h.Heartbeat) < 2*time.Minute {
+			t.Errorf("refused for two minutes: %+v", h)
+		}
+		cut.Stop()
+		time.Sleep(time.Minute)
+		if h := c.a.Health(); !h.Connected || time.Since(h.Since) > time.Minute {
+			t.Errorf("back: %+v", h)
+		}
+		release := make(chan struct{})
+		hung := p.Always(matrixtest.Syncing, matrixtest.Holds(release))
+		time.Sleep(longPoll + silentFor)
+		if h := c.a.Health(); h.Connected || h.Lacks == "" {
+			t.Errorf("without an answer: %+v", h)
+		}
+		hung.Stop()
+		close(release)
+		time.Sleep(time.Minute)
+		if h := c.a.Health(); !h.Connected {
+			t.Errorf("answered at last: %+v", h)
+		}
+	})
+}

@@ -113,6 +113,8 @@ type Adapter struct {
 	leftover int64                         // the newest event that was there before the program began
 	reviewed bool                          // invitations that an earlier start has ignored were looked at; only the loop that reads uses it
 	out      atomic.Bool                   // the homeserver is out of reach, as far as is known
+	up       intake.State                  // the opposite, with its time
+	heard    intake.Mark                   // somebody did something
 	keys     atomic.Int64                  // how often keys have come
 
 	restored    restored
@@ -138,6 +140,7 @@ type Adapter struct {
 var (
 	_ bot.Adapter    = (*Adapter)(nil)
 	_ bot.Membership = (*Adapter)(nil)
+	_ bot.Watched    = (*Adapter)(nil)
 )
 
 // New makes an adapter. It asks the homeserver nothing yet.
@@ -206,7 +209,7 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 	if err := a.readRestored(ctx, q); err != nil {
 		return err
 	}
-	a.out.Store(true)
+	a.reachable(false)
 	asks := intake.NewQueue(askWorkers, func(v any) {
 		a.log.Error("panic", "value", v, "stack", string(debug.Stack()))
 	})
@@ -291,7 +294,7 @@ func (a *Adapter) connected(ctx context.Context) error {
 	group.Go(func() {
 		select {
 		case <-dev.Taken():
-			a.out.Store(true)
+			a.reachable(false)
 			a.mu.Lock()
 			a.dev = nil // what is still being asked must not encrypt with the other's keys
 			a.mu.Unlock()
@@ -333,7 +336,7 @@ func (a *Adapter) deviceConfig() device.Config {
 // away tells the service that Matrix cannot be reached; what waits waits until it
 // can.
 func (a *Adapter) away(ctx context.Context) {
-	a.out.Store(true)
+	a.reachable(false)
 	service, _ := a.theService()
 	if err := service.Report(ctx, bot.Away{Platform: Name}); err != nil && ctx.Err() == nil {
 		a.log.Error("storing an outage failed", "error", err)
@@ -351,7 +354,31 @@ func (a *Adapter) back(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	a.out.Store(false)
+	a.reachable(true)
 	a.wakeAll(ctx)
 	return true
+}
+
+// reachable notes whether the homeserver can be reached, as far as is known.
+func (a *Adapter) reachable(is bool) {
+	a.out.Store(!is)
+	a.up.Set(is, time.Now())
+}
+
+// silentFor is how long the homeserver may take to answer a sync until Health no longer
+// calls it connected.
+const silentFor = longPoll + 2*awayAfter
+
+// Health tells how the connection to the homeserver is. Its heartbeats are the answers to
+// syncs, of which there is one in half a minute at least.
+func (a *Adapter) Health() bot.Health {
+	h := bot.Health{Event: a.heard.At(), Refused: map[string]uint64{"person_limit": a.personLimit.Refused(), "channel_limit": a.roomLimit.Refused()}}
+	a.mu.Lock()
+	h.Heartbeat = a.read
+	a.mu.Unlock()
+	h.Connected, h.Since = a.up.Is()
+	if now := time.Now(); h.Connected && now.Sub(h.Heartbeat) > silentFor && now.Sub(h.Since) > silentFor {
+		h.Connected, h.Since, h.Lacks = false, h.Heartbeat, "the homeserver does not answer"
+	}
+	return h
 }

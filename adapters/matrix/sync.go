@@ -282,6 +282,9 @@ func (a *Adapter) joined(ctx context.Context, b *batch, dev *device.Device, at i
 		b.events = append(b.events, missing)
 	}
 	for i, e := range new {
+		if e.Sender != dev.Client.UserID {
+			a.heard.Set(time.Now())
+		}
 		keep, gone := a.sift(ctx, dev, known, e, len(events)-len(new)+i >= sealing.from)
 		if keep {
 			b.events = append(b.events, e)

@@ -97,6 +97,8 @@ func (r *Room) Run(ctx context.Context, service bot.Service) error {
 	web.ConnState = unread.note
 	stopped := make(chan error, 1)
 	go func() { stopped <- web.Serve(listener) }()
+	r.up.Set(true, r.cfg.Now())
+	defer func() { r.up.Set(false, r.cfg.Now()) }()
 	if r.cfg.Ready != nil {
 		r.cfg.Ready(roomURL(address))
 	}
@@ -516,6 +518,7 @@ func (s *server) afford(r *http.Request, c client) (wait time.Duration, others b
 
 // submit carries out a submission. After an error it may be sent again.
 func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
+	s.event.Set(s.cfg.Now())
 	if sub.Seat == linkedSeat {
 		return s.submitLinked(ctx, sub)
 	}

@@ -105,6 +105,16 @@ func (q quota) spend(c client, n float64, now time.Time) (wait time.Duration, ot
 	return wait, wait > 0
 }
 
+// refused returns how often each limit has refused something.
+func (l limits) refused() map[string]uint64 {
+	all := map[string]uint64{"storage_limit": l.kept.Refused(), "owner_token_limit": l.guesses.Refused()}
+	for reason, q := range map[string]quota{"request_limit": l.requests, "byte_limit": l.bytes, "read_limit": l.reads, "name_limit": l.names,
+		bot.RefusedManyGames: l.games, "record_limit": l.records, "cost_limit": l.costly} {
+		all[reason] = q.browser.Refused() + q.address.Refused()
+	}
+	return all
+}
+
 // seconds is at least 2, so that the texts need no singular.
 func seconds(d time.Duration) int { return max(2, int(math.Ceil(d.Seconds()))) }
 

@@ -34,6 +34,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -127,6 +128,8 @@ type Room struct {
 	counted *lru.Cache[string, bool] // requests to open a game that were counted
 	working chan struct{}            // held while a costly command is carried out
 	visits  chan struct{}            // holds an entry while something is made for a page
+	up      intake.State             // the room answers
+	event   intake.Mark              // somebody sent something
 	grown   atomic.Int64             // bytes that the transcript has grown since it was trimmed
 
 	mu           sync.Mutex
@@ -210,6 +213,13 @@ func (c *cache[K, V]) get(key K, make func() (V, error)) (V, error) {
 
 // Name is "web".
 func (r *Room) Name() string { return platform }
+
+// Health tells whether the room answers. It has no heartbeat.
+func (r *Room) Health() bot.Health {
+	h := bot.Health{Event: r.event.At(), Refused: r.limits.refused()}
+	h.Connected, h.Since = r.up.Is()
+	return h
+}
 
 // Deliver puts a post into the transcript. A private one goes into a transcript
 // of its own for each person whom it notifies. The receipt is the number of the

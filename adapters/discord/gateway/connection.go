@@ -179,6 +179,7 @@ func (c *connection) handle(ctx context.Context, p packet, beating *sync.WaitGro
 		}
 		beating.Go(func() { c.beats(ctx) })
 	case opAck:
+		c.s.acknowledged()
 		if c.end.ready {
 			c.extend(c.interval + graceTime)
 		}

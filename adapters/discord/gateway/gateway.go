@@ -90,6 +90,7 @@ type Status struct {
 	Shard     int
 	Connected bool
 	Since     time.Time // connected, or not
+	Heartbeat time.Time // when Discord last acknowledged one; zero: never
 }
 
 // A Gateway is a set of shards.

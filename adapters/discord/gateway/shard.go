@@ -34,6 +34,7 @@ type shard struct {
 	mu        sync.Mutex
 	connected bool
 	since     time.Time
+	heartbeat time.Time // when one was acknowledged last
 }
 
 // maxResumes is how many Resumes in a row may stay unanswered. Discord sometimes
@@ -190,8 +191,15 @@ func (s *shard) up(resumed bool) {
 	}
 }
 
+// acknowledged records that Discord has acknowledged a heartbeat.
+func (s *shard) acknowledged() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heartbeat = time.Now()
+}
+
 func (s *shard) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Status{Shard: s.id, Connected: s.connected, Since: s.since}
+	return Status{Shard: s.id, Connected: s.connected, Since: s.since, Heartbeat: s.heartbeat}
 }
