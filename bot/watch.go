@@ -44,6 +44,9 @@ const (
 	RefusedElse      = "other"         // the rules, the state of the game, or a request that makes no sense
 )
 
+// RefusalReasons are all of these.
+var RefusalReasons = []string{RefusedFailed, RefusedDamaged, RefusedConflict, RefusedOutdated, RefusedNotMay, RefusedManyGames, RefusedElse}
+
 // whyRefused has the reasons of refusals by the keys of their texts; all others are RefusedElse.
 var whyRefused = map[string]string{
 	"failed": RefusedFailed, "stale.game": RefusedDamaged, "internal.conflict": RefusedConflict,

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"errors"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,8 +92,7 @@ func TestDiscordThatRejectsTheBot(t *testing.T) {
 	}
 }
 
-// The program ends when the last chat has stopped, unless somebody asked for the local room;
-// /readyz names what has stopped.
+// The program ends when the last chat has stopped, unless somebody asked for the local room.
 func TestPlatformsThatStop(t *testing.T) {
 	why := errors.New("the token is not accepted (4004)")
 	room := func(change func(*bot.Settings)) bool {
@@ -118,21 +116,8 @@ func TestPlatformsThatStop(t *testing.T) {
 	} {
 		ended := false
 		p := &platforms{room: x.room, chats: x.chats, end: func() { ended = true }}
-		ready := func() (int, string) {
-			w := httptest.NewRecorder()
-			p.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))
-			return w.Code, w.Body.String()
-		}
-		if status, says := ready(); status != 200 || says != "ready\n" {
-			t.Errorf("%s: at the start it answers %d %q", name, status, says)
-		}
-		want := ""
 		for _, platform := range x.fail {
 			p.stopped(platform, why)
-			want += platform + ": " + why.Error() + "\n"
-		}
-		if status, says := ready(); status != 503 || says != want {
-			t.Errorf("%s: then it answers %d %q", name, status, says)
 		}
 		if err := p.failure(); ended != x.ends || (err != nil) != x.ends {
 			t.Errorf("%s: ends %v with %v", name, ended, err)

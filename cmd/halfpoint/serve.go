@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -49,17 +48,19 @@ func (*serveCmd) Run(e *env) error {
 	running, end := context.WithCancel(ctx)
 	defer end()
 	now := &platforms{room: asksForRoom(s), end: end}
-	shown, closeMetrics, err := metrics(s.Metrics, now)
+	seen := newMonitor(now)
+	closeMonitor, err := seen.listen(s.Metrics)
 	if err != nil {
 		return err
 	}
-	defer closeMetrics()
+	defer closeMonitor()
+	st.Watch(seen.committed)
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, PublicURL: s.URL, OwnerToken: s.Owner, Person: s.Limits.Person, Channel: s.Limits.Channel, Log: st, Logger: log,
 		Ready: func(url string) {
 			e.started(s, log, url)
 			fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
 		}})
-	b := bot.New(st, bot.Config{Log: log, Elapsed: elapsed, Rulesets: own, Games: s.Limits.Games, Shown: shown, Stopped: now.stopped,
+	b := bot.New(st, bot.Config{Log: log, Elapsed: elapsed, Rulesets: own, Games: s.Limits.Games, Shown: seen.shown, Stopped: now.stopped,
 		PublicURL: s.URL, Pages: map[string]match.Pages{room.Name(): match.LinkPages}})
 	others, err := discordAdapters(s, log)
 	if err != nil {
@@ -72,8 +73,10 @@ func (*serveCmd) Run(e *env) error {
 	}
 	others = append(others, more...)
 	now.chats = len(others)
+	all := append([]bot.Adapter{room}, others...)
+	seen.watched.Store(&watched{st, b, all})
 	done := make(chan error, 1)
-	go func() { done <- b.Run(running, append([]bot.Adapter{room}, others...)...) }()
+	go func() { done <- b.Run(running, all...) }()
 	select {
 	case err := <-done:
 		return cmp.Or(err, now.failure())
@@ -87,17 +90,17 @@ func (*serveCmd) Run(e *env) error {
 	}
 }
 
-// platforms knows which platforms have stopped for good. It answers whether all are there:
-// 200 if they are, and otherwise 503 with a line for each that is not. Its methods may be
-// called concurrently.
+// platforms knows which platforms have stopped for good. Its methods may be called
+// concurrently.
 type platforms struct {
 	room  bool   // somebody wants the local room, even if it is the only platform left
 	chats int    // other platforms
 	end   func() // ends the program
 
 	mu     sync.Mutex
-	failed []error // with the name of the platform
-	chat   int     // how many of the other platforms have failed
+	names  []string // of the platforms that have failed
+	failed []error  // why each did
+	chat   int      // how many of the other platforms have failed
 	ended  bool
 }
 
@@ -112,7 +115,7 @@ func asksForRoom(s bot.Settings) bool {
 func (p *platforms) stopped(platform string, why error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.failed = append(p.failed, fmt.Errorf("%s: %w", platform, why))
+	p.names, p.failed = append(p.names, platform), append(p.failed, why)
 	if platform != "web" {
 		p.chat++
 	}
@@ -129,19 +132,22 @@ func (p *platforms) failure() error {
 	if !p.ended {
 		return nil
 	}
-	return errors.Join(p.failed...)
+	var all []error
+	for i, why := range p.failed {
+		all = append(all, fmt.Errorf("%s: %w", p.names[i], why))
+	}
+	return errors.Join(all...)
 }
 
-// ServeHTTP says whether all platforms are there.
-func (p *platforms) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+// reasons returns why platforms have stopped for good, by name.
+func (p *platforms) reasons() map[string]error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.failed) == 0 {
-		fmt.Fprintln(w, "ready")
-		return
+	all := map[string]error{}
+	for i, name := range p.names {
+		all[name] = p.failed[i]
 	}
-	w.WriteHeader(http.StatusServiceUnavailable)
-	fmt.Fprintln(w, errors.Join(p.failed...))
+	return all
 }
 
 // started logs which configuration and platforms the program uses.
