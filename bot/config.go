@@ -352,7 +352,7 @@ func (r *reader) check() {
 		r.wrong("owner_token", fmt.Sprintf("too short; use at least %d characters", minOwner))
 	}
 	if r.Metrics != "" {
-		address("metrics", r.Metrics, "127.0.0.1:9090")
+		address("metrics", r.Metrics, "127.0.0.1:9180")
 	}
 	if r.Database == "" {
 		r.wrong("database", "must not be empty")

@@ -151,7 +151,7 @@ matrix:
 	}
 	t.Setenv("HALFPOINT_METRICS", "127.0.0.1")
 	_, err := ReadSettings(file, map[string]string{"database": ""})
-	want := strings.ReplaceAll(`HALFPOINT_METRICS: metrics: "127.0.0.1" is not an address such as 127.0.0.1:9090
+	want := strings.ReplaceAll(`HALFPOINT_METRICS: metrics: "127.0.0.1" is not an address such as 127.0.0.1:9180
 --database: must not be empty
 FILE:2: listen: "nowhere" is not an address such as 127.0.0.1:8080
 FILE:5: discord.tokn: unknown key; did you mean discord.token?
