@@ -52,6 +52,7 @@ type cli struct {
 	Import      importCmd      `cmd:"" help:"Fill a new database from an export."`
 	Restore     restoreCmd     `cmd:"" help:"Put a backup in the place of the database. Stop halfpoint first."`
 	Undelivered undeliveredCmd `cmd:"" help:"List posts and events that Halfpoint gave up, or retry posts."`
+	Health      healthCmd      `cmd:"" help:"Ask the running bot how it is, for example as the health check of a container."`
 	Init        initCmd        `cmd:"" help:"Ask for the settings that the bot needs, write config.yaml and test it."`
 	ConfigGr    configCmd      `cmd:"" name:"config" help:"Check the configuration."`
 	Completion  completionCmd  `cmd:"" help:"Print the completion script for a shell."`
