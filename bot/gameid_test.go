@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -65,7 +66,8 @@ func TestGameIDsComeAgain(t *testing.T) {
 		return ms[0]
 	}
 	opens(now, "/new", 1)
-	must(t, now.Backup(t.Context(), filepath.Join(folder, "copy")))
+	_, err = store.Backup(t.Context(), filepath.Join(folder, "now"), filepath.Join(folder, "copy"), time.Now(), nil)
+	must(t, err)
 	first := opens(now, "/new color:random", 2)
 	old, err := store.Open(t.Context(), filepath.Join(folder, "copy"))
 	must(t, err)

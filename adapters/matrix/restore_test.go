@@ -17,6 +17,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -24,7 +25,7 @@ import (
 func (c *club) copies() (copied string) {
 	c.Helper()
 	copied = filepath.Join(c.TempDir(), "halfpoint.db.backup")
-	if err := c.store.Backup(c.Context(), copied); err != nil {
+	if _, err := store.Backup(c.Context(), c.file, copied, time.Now(), nil); err != nil {
 		c.Fatal(err)
 	}
 	return copied

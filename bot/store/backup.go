@@ -5,76 +5,295 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// part ends the name of a backup that is being written.
-const part = ".part"
+// A Progress is told how far long work is: what is being done, and how much of all of
+// it. all is 0 if nobody knows. It may be nil.
+type Progress func(what string, done, all int)
 
-// Backup writes a copy of the database to a new file, which Open can open. The copy
-// holds what was stored at one moment, and Backup has checked it when it returns. Writes
-// go on meanwhile, except in a store in memory. After an error there is no file.
-//
-// Only one process at a time can use a database, so to export that of a running program,
-// run "halfpoint export" on a backup.
-func (s *Store) Backup(ctx context.Context, name string) (err error) {
-	defer annotate(&err, "back up to %s", name)
-	path, err := resolve(name)
-	if err != nil {
-		return err
+func (p Progress) at(what string, done, all int) {
+	if p != nil {
+		p(what, done, all)
 	}
-	if _, err := os.Lstat(path); err == nil {
-		return errors.New("file already exists")
-	}
-	// The file gets its name when it is complete on the disk. Only its owner may read
-	// it, as with the database.
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+part)
-	if err != nil {
-		return withoutPath(err)
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	db := s.write
-	if s.path != "" { // so that writes go on; the reading connections may not write anywhere
-		if db, err = s.connect(nil, 1); err != nil {
-			return err
-		}
-		defer db.Close()
-	}
-	if _, err := db.ExecContext(ctx, "VACUUM INTO $1", f.Name()); err != nil {
-		return err
-	}
-	if err := errors.Join(withoutPath(f.Sync()), withoutPath(f.Close())); err != nil {
-		return err
-	}
-	if err := verify(ctx, f.Name()); err != nil {
-		return fmt.Errorf("check the copy: %w", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncFolder(path)
 }
 
-// verify checks that a file is a complete database that this program can use.
-func verify(ctx context.Context, path string) error {
-	db, err := connect(fileAddress(path, url.Values{"mode": {"rw"}}), 1) // with ro SQLite checks less
+// A Summary describes a complete database file.
+type Summary struct {
+	File    string
+	Bytes   int64
+	Games   int
+	Version int64 // of the tables
+}
+
+// Backup writes a copy of the database called name to a new file, which Restore and Open
+// take. If target is a directory, the file gets a name in it that tells the time now.
+// Another process may have the database open: Backup keeps no lock, changes no table,
+// and never makes others wait. (In the process that has it open, Backup would release
+// SQLite's locks against other processes.) The copy holds what was stored at one moment, has been
+// checked, and is on the disk when Backup returns. After an error, and if the process
+// dies, there is no file.
+func Backup(ctx context.Context, name, target string, now time.Time, progress Progress) (s Summary, err error) {
+	defer annotate(&err, "back up to %s", target)
+	path, err := existing(name)
+	if err != nil {
+		return s, err
+	}
+	free := func() (string, error) { return target, nil }
+	if info, err := os.Stat(target); err == nil && info.IsDir() {
+		removeParts(filepath.Join(target, filepath.Base(path)), backupSuffix)
+		free = func() (string, error) { return freeName(filepath.Join(target, backupName(path, now))) }
+	} else if strings.HasSuffix(filepath.ToSlash(target), "/") {
+		return s, errors.New("no such directory")
+	}
+	for {
+		s.File, err = free()
+		if err != nil {
+			return s, err
+		}
+		to, err := resolve(s.File)
+		if err != nil {
+			return s, err
+		}
+		if slices.ContainsFunc([]string{logSuffix, indexSuffix, journalSuffix, ".lock"}, func(suffix string) bool { return to == path+suffix }) {
+			return s, errors.New("this name belongs to the database")
+		}
+		if err := backupTo(ctx, path, to, progress, &s); !errors.Is(err, fs.ErrExist) || s.File == target {
+			return s, err
+		}
+	}
+}
+
+func backupTo(ctx context.Context, path, to string, progress Progress, s *Summary) error {
+	p, err := Create(to)
+	if err != nil {
+		return err
+	}
+	defer p.Discard()
+	if err := p.copyDatabase(ctx, path, progress); err != nil {
+		return err
+	}
+	if err := settle(ctx, p.Name(), progress, s, nil); err != nil {
+		return fmt.Errorf("check the copy: %w", err)
+	}
+	return p.Publish()
+}
+
+// existing returns the real path of a database, which must be there.
+func existing(name string) (string, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", name, withoutPath(err))
+	case info.IsDir():
+		return "", fmt.Errorf("%s: is a directory", name)
+	}
+	return resolve(name)
+}
+
+const (
+	backupSuffix = ".backup"
+	backupTime   = "20060102T150405Z"
+)
+
+// backupName returns the name of a backup of a database that is made now.
+func backupName(path string, now time.Time) string {
+	return filepath.Base(path) + "." + now.UTC().Format(backupTime) + backupSuffix
+}
+
+// RemoveBackups removes the oldest backups of the database called name from a directory,
+// as their names tell, so that made and others, n in all, stay. A backup that seems to be
+// newer than made is from a time when the clock was ahead: RemoveBackups leaves it alone,
+// does not count it, and returns it in ahead.
+func RemoveBackups(name, made string, n int) (removed, ahead []string, err error) {
+	path, err := existing(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir := filepath.Dir(made)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	var older []string
+	for _, e := range slices.Backward(entries) { // the newest first
+		rest, ours := strings.CutPrefix(e.Name(), filepath.Base(path)+".")
+		at, suffix, found := strings.Cut(rest, ".")
+		if _, err := time.Parse(backupTime, at); !ours || !found || err != nil || !e.Type().IsRegular() || !isBackupSuffix(suffix) {
+			continue
+		}
+		switch there := filepath.Join(dir, e.Name()); {
+		case e.Name() == filepath.Base(made):
+		case at > strings.Split(filepath.Base(made)[len(filepath.Base(path))+1:], ".")[0]:
+			ahead = append(ahead, there)
+		default:
+			older = append(older, there)
+		}
+	}
+	for _, there := range older[min(max(n-1, 0), len(older)):] {
+		if err := os.Remove(there); err != nil {
+			return removed, ahead, err
+		}
+		removed = append(removed, there)
+	}
+	return removed, ahead, withoutPath(syncFolder(made))
+}
+
+// isBackupSuffix reports whether the name of a backup may end so: "backup", "backup-2".
+func isBackupSuffix(s string) bool {
+	rest, ok := strings.CutPrefix(s, backupSuffix[1:])
+	return ok && strings.Trim(rest, "-0123456789") == ""
+}
+
+// How many pages of a database are copied at once, and after how many the disk is to
+// have them, because a turn would have to wait for all that the disk does not have.
+const (
+	pagesAtOnce = 1 << 10
+	pagesToSync = 8 << 10
+)
+
+// backuper is what the driver's connections can do to copy a database.
+type backuper interface {
+	NewBackup(to string) (*sqlite.Backup, error)
+}
+
+// copyDatabase copies a database, which others may be using, as it is at one moment.
+func (p *Part) copyDatabase(ctx context.Context, path string, progress Progress) error {
+	head, size, err := readHeader(path)
+	switch {
+	case err != nil:
+		return err
+	case size == 0:
+		return errors.New("the database is empty")
+	case !isDatabase(head):
+		return ErrUnreadable
+	}
+	there, log, err := checkLog(path)
+	if err != nil && !(errors.Is(err, ErrForeignLog) && inUse(path)) { // a process that has it open sees to its log
+		return err
+	}
+	if there && log == nil && head[readModeAt] != usesLog && !inUse(path) {
+		return errors.New("somebody interrupted halfpoint restore: run it again")
+	}
+	had := 0
+	if log != nil {
+		had, _ = log.indexed(path)
+	}
+	db, err := Look(path)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if err := intact(ctx, db, "PRAGMA quick_check(1)"); err != nil {
+	c, err := db.Conn(ctx)
+	if err != nil {
 		return err
 	}
-	switch current, err := inspect(ctx, db); {
+	defer c.Close()
+	// While the transaction lasts, the pages are those of its first look.
+	if _, err := c.ExecContext(ctx, "BEGIN"); err != nil {
+		return unreadable(err)
+	}
+	defer c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+	var tables int
+	if err := c.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		return unreadable(err)
+	}
+	if log != nil {
+		if has, _ := log.indexed(path); has > 0 && has < had {
+			return foreign(fmt.Sprintf("it had %d pages, and the end is missing from page %d on", had, has+1))
+		}
+	}
+	passed("copy")
+	return c.Raw(func(c any) error { return p.copyPages(ctx, c.(*preparingConn).sqliteConn.(backuper), progress) })
+}
+
+func (p *Part) copyPages(ctx context.Context, from backuper, progress Progress) error {
+	b, err := from.NewBackup(fileAddress(p.Name(), url.Values{"mode": {"rw"}, "_pragma": {"journal_mode(OFF)", "synchronous(OFF)"}}))
+	if err != nil {
+		return err
+	}
+	for copied := 0; ; copied += pagesAtOnce {
+		more, err := b.Step(pagesAtOnce)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil && copied%pagesToSync == 0 {
+			err = withoutPath(p.Sync())
+		}
+		if err != nil {
+			b.Finish() //nolint:errcheck // it repeats the error
+			if e := (*sqlite.Error)(nil); errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL {
+				return errors.New("disk is full")
+			}
+			return unreadable(err)
+		}
+		progress.at("copying", b.PageCount()-b.Remaining(), b.PageCount())
+		passed("pages")
+		if !more {
+			return b.Finish()
+		}
+	}
+}
+
+// settle checks that a copy is a complete database that this program can use, and makes one
+// file of it and its log. Before the latter it calls more, unless that is nil. It stores
+// what it found in s.
+func settle(ctx context.Context, name string, progress Progress, s *Summary, more func(*sql.DB) error) error {
+	db, err := connect(fileAddress(name, url.Values{"mode": {"rw"}, "_pragma": {"synchronous(FULL)", "secure_delete(1)"}}), 1)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	progress.at("checking", 0, 0)
+	passed("check")
+	if err := intact(ctx, db, "PRAGMA integrity_check(1)"); err != nil {
+		return err
+	}
+	if err := intact(ctx, db, "SELECT COALESCE((SELECT 'a row of ' || \"table\" || ' refers to nothing' FROM pragma_foreign_key_check LIMIT 1), 'ok')"); err != nil {
+		return err
+	}
+	switch tables, _, err := inspected(ctx, db); {
 	case err != nil:
 		return err
-	case !current:
+	case tables == 0:
+		return errors.New("is a database without tables")
+	}
+	if err := db.QueryRowContext(ctx, "SELECT COALESCE(MAX(version_id), 0) FROM "+versionTable).Scan(&s.Version); err != nil {
+		return err
+	}
+	if s.Version == 0 {
 		return fmt.Errorf("%w: tables are missing", ErrUnreadable)
 	}
+	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM game").Scan(&s.Games); err != nil {
+		return err
+	}
+	if more != nil {
+		if err := more(db); err != nil {
+			return err
+		}
+	}
+	// A file that uses no log is one file, and is known by that.
+	passed("one file")
+	if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = DELETE"); err != nil {
+		return err
+	}
+	if err := db.Close(); err != nil {
+		return err
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return withoutPath(err)
+	}
+	s.Bytes = info.Size()
 	return nil
 }
 
@@ -88,20 +307,4 @@ func intact(ctx context.Context, db *sql.DB, check string) error {
 		return fmt.Errorf("%w: %s", ErrUnreadable, strings.Join(strings.Fields(says), " "))
 	}
 	return nil
-}
-
-// removeParts removes the unfinished files of backups and restores that were killed, and
-// the logs beside those. Errors are ignored.
-func removeParts(path string) {
-	entries, _ := os.ReadDir(filepath.Dir(path))
-	for _, e := range entries {
-		n := e.Name()
-		name := n
-		for _, suffix := range sidecars {
-			name = strings.TrimSuffix(name, suffix)
-		}
-		if strings.HasPrefix(name, filepath.Base(path)+".") && strings.HasSuffix(name, part) && e.Type().IsRegular() {
-			os.Remove(filepath.Join(filepath.Dir(path), n))
-		}
-	}
 }

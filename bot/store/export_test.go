@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -390,39 +387,6 @@ func (d *duel) consistent(s *store.Store, least, most int) {
 	}
 }
 
-func TestBackupWhilePlaying(t *testing.T) {
-	s := open(t, newFile(t))
-	d := newDuel(t, s)
-	dir := t.TempDir()
-	const copies = 8
-	for i := range copies {
-		before, copied, done := d.turns, filepath.Join(dir, fmt.Sprint("file:copy #", i, "?.db")), make(chan error, 1)
-		go func() { done <- s.Backup(t.Context(), copied) }()
-	meanwhile:
-		for {
-			select {
-			case err := <-done:
-				must(t, err)
-				break meanwhile
-			default:
-				d.play()
-			}
-		}
-		if info, err := os.Stat(copied); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("mode of the copy is %v, %v", info.Mode(), err)
-		}
-		b := open(t, copied)
-		d.consistent(b, before, d.turns)
-		m, _, err := b.Match(t.Context(), "g0")
-		must(t, err)
-		must(t, b.Commit(t.Context(), turn(&m)))
-		must(t, b.Close())
-	}
-	if got := len(folder(t, dir)); got != copies {
-		t.Errorf("there are %d files beside %d copies", got-copies, copies)
-	}
-}
-
 // An export is of one moment, whatever is stored between its lines.
 func TestExportIsOfOneMoment(t *testing.T) {
 	d := newDuel(t, open(t, newFile(t)))
@@ -441,43 +405,4 @@ func TestExportIsOfOneMoment(t *testing.T) {
 	copied := open(t, store.Memory)
 	must(t, copied.Import(t.Context(), &b))
 	d.consistent(copied, before, before)
-}
-
-func TestBackup(t *testing.T) {
-	for kind, name := range map[string]string{"file": newFile(t), "memory": store.Memory} {
-		s := imported(t, name)
-		dir := t.TempDir()
-		copied := filepath.Join(dir, "copy.db")
-		must(t, s.Backup(t.Context(), copied))
-		files := folder(t, dir)
-
-		// It is never written over, nor is anything else.
-		for path, says := range map[string]string{copied: "file already exists", dir: "is a directory",
-			filepath.Join(dir, "no", "copy.db"): "directory: no such file or directory"} {
-			if err := s.Backup(t.Context(), path); err == nil || err.Error() != "back up to "+path+": "+says {
-				t.Errorf("%s: to %s: error is %v", kind, path, err)
-			}
-		}
-		if name != store.Memory {
-			if err := s.Backup(t.Context(), name); err == nil {
-				t.Errorf("%s: it was backed up to itself", kind)
-			}
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := s.Backup(ctx, filepath.Join(dir, "late.db")); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: given up: error is %v", kind, err)
-		}
-		if diff := cmp.Diff(slices.Sorted(maps.Keys(files)), slices.Sorted(maps.Keys(folder(t, dir)))); diff != "" {
-			t.Errorf("%s: files (-before +after):\n%s", kind, diff)
-		}
-
-		want := export(t, s)
-		b, err := store.Open(t.Context(), copied)
-		must(t, err)
-		if diff := cmp.Diff(want, export(t, b)); diff != "" {
-			t.Errorf("%s: (-store +copy):\n%.3000s", kind, diff)
-		}
-		must(t, b.Close())
-	}
 }

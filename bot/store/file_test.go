@@ -34,9 +34,10 @@ import (
 const partVariable = "HALFPOINT_STORE_TEST_PART"
 
 var parts = map[string]func(ctx context.Context, file string) error{
-	"play": playForever,
-	"hold": hold,
-	"poor": openAsNobody,
+	"play":    playForever,
+	"hold":    hold,
+	"poor":    openAsNobody,
+	"back up": backUpAndDie,
 }
 
 func TestMain(m *testing.M) {
@@ -57,9 +58,12 @@ type child struct {
 }
 
 // start starts a child, to be killed at the end of the test if not before.
-func start(t *testing.T, part, file string) *child {
+func start(t *testing.T, part, file string) *child { return startWith(t, part, file) }
+
+// startWith is start, with arguments for the part, of which the first is a file.
+func startWith(t *testing.T, part string, args ...string) *child {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], file)
+	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), partVariable+"="+part)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe() // open as long as we live: a child reads it to know when to end

@@ -11,3 +11,6 @@ func unlockFile(f *os.File) error { return f.Close() }
 func lock(string) (unlock func() error, err error) {
 	return func() error { return nil }, nil
 }
+
+// inUse reports that a process may have the database at path open.
+func inUse(path string) bool { return true }

@@ -38,6 +38,16 @@ func lock(path string) (unlock func() error, err error) {
 	}
 }
 
+// inUse reports whether a process has the database at path open.
+func inUse(path string) bool {
+	f, err := os.OpenFile(path+".lock", os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(flock(f), ErrInUse)
+}
+
 func flock(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -55,11 +65,4 @@ func flock(f *os.File) error {
 // program that is just being started still holds a copy of it.
 func unlockFile(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
-}
-
-// same reports whether f is still the file at path.
-func same(f *os.File, path string) bool {
-	ours, err1 := f.Stat()
-	there, err2 := os.Stat(path)
-	return err1 == nil && err2 == nil && os.SameFile(ours, there)
 }

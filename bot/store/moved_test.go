@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/bot/store"
@@ -43,9 +42,6 @@ func TestMovedFile(t *testing.T) {
 			if err := s.Ping(t.Context()); !errors.Is(err, store.ErrMoved) {
 				t.Errorf("a ping: error is %v, want %v", err, store.ErrMoved)
 			}
-			if err := s.Backup(t.Context(), name+".backup"); !errors.Is(err, store.ErrMoved) {
-				t.Errorf("a backup: error is %v, want %v", err, store.ErrMoved)
-			}
 			db, err := s.OpenAdapterDB()
 			must(t, err)
 			if err := db.PingContext(t.Context()); !errors.Is(err, store.ErrMoved) {
@@ -60,36 +56,10 @@ func TestMovedFile(t *testing.T) {
 			must(t, os.Rename(aside, name))
 			must(t, s.Ping(t.Context()))
 			must(t, s.Commit(t.Context(), next))
-			must(t, s.Backup(t.Context(), name+".backup"))
+			backUp(t, name, name+".backup")
 			copied := open(t, name+".backup")
 			if m, _, err := copied.Match(t.Context(), "g"); err != nil || m.Seq != 1 {
 				t.Errorf("the backup has %+v, %v", m, err)
-			}
-		})
-	}
-}
-
-// A copy that is not a whole database of this version is no backup.
-func TestBackupIsChecked(t *testing.T) {
-	for what, statement := range map[string]string{
-		"not ours":      "DROP TABLE halfpoint_version",
-		"no migrations": "DELETE FROM halfpoint_version",
-		"from newer":    "INSERT INTO halfpoint_version (version_id, is_applied) VALUES (99, 1)",
-		// The quick check finds a value that its column does not allow.
-		"damaged": `PRAGMA writable_schema = ON;
-			UPDATE sqlite_schema SET sql = replace(sql, 'value   TEXT NOT NULL', 'value   TEXT CHECK (value <> ''s1'')') WHERE name = 'bookmark'`,
-	} {
-		t.Run(what, func(t *testing.T) {
-			name := filepath.Join(t.TempDir(), "halfpoint.db")
-			s := open(t, name)
-			must(t, s.SetBookmark(t.Context(), "matrix", "s1"))
-			sqlDo(t, name, statement)
-			dir := t.TempDir()
-			if err := s.Backup(t.Context(), filepath.Join(dir, "copy.db")); err == nil || !strings.Contains(err.Error(), "check the copy") {
-				t.Errorf("error is %v", err)
-			}
-			if left := folder(t, dir); len(left) != 0 {
-				t.Errorf("it left %d files", len(left))
 			}
 		})
 	}

@@ -2,70 +2,66 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
-	"path/filepath"
 	"time"
 )
-
-// onRestore, unless it is nil, is called before each step of Restore that changes a file.
-// Tests let the process die there.
-var onRestore func(step string)
 
 // Restore puts a backup in the place of the database called name, which nobody may have
 // open. It keeps what it replaces, in files called kept and kept-wal; kept is empty if there
 // was nothing. The backup may also be a database that was kept, with its write-ahead log.
 // Restore only reads it, and checks a copy of it first: after an error nothing has changed.
 // Killed at any step, it leaves either the old database or the new one.
-func Restore(ctx context.Context, name, backup string, now time.Time) (kept string, err error) {
+func Restore(ctx context.Context, name, backup string, now time.Time, progress Progress) (s Summary, kept string, err error) {
 	path, err := resolve(name)
 	if err != nil {
-		return "", fmt.Errorf("restore %s: %w", name, err)
+		return s, "", fmt.Errorf("restore %s: %w", name, err)
 	}
 	unlock, err := lock(path + ".lock")
 	if errors.Is(err, ErrInUse) {
-		return "", fmt.Errorf("%w %s; stop it first", ErrInUse, name)
+		return s, "", fmt.Errorf("%w %s; stop it first", ErrInUse, name)
 	}
 	if err != nil {
-		return "", fmt.Errorf("create lock file: %w", withoutPath(err))
+		return s, "", fmt.Errorf("create lock file: %w", withoutPath(err))
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	defer annotate(&err, "restore %s", name)
 	release, err := lockExisting(path)
 	if err != nil {
-		return "", err
+		return s, "", err
 	}
 	defer release()
 	if err := suits(path, backup); err != nil {
-		return "", fmt.Errorf("%s: %w", backup, err)
+		return s, "", fmt.Errorf("%s: %w", backup, err)
 	}
 	_, log, err := checkLog(backup)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", backup, err)
+		return s, "", fmt.Errorf("%s: %w", backup, err)
 	}
-	removeParts(path)
-	copied, err := settled(ctx, backup, path, log)
+	removeParts(path, "")
+	copied, err := createPart(path)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", backup, err)
+		return s, "", err
 	}
-	defer os.Remove(copied) // if it has not been renamed
-	if err := ownedLike(copied, path); err != nil {
-		return "", fmt.Errorf("give the copy to the owner of the database: %w", withoutPath(err))
+	defer copied.Discard() // if it has not been renamed
+	s.File = name
+	if err := copied.settleFrom(ctx, backup, log, progress, &s); err != nil {
+		return s, "", fmt.Errorf("%s: %w", backup, err)
 	}
-	return exchange(path, copied, now)
+	if err := ownedLike(copied.Name(), path); err != nil {
+		return s, "", fmt.Errorf("give the copy to the owner of the database: %w", withoutPath(err))
+	}
+	copied.Close() // Windows renames no open file
+	kept, err = exchange(path, copied.Name(), now)
+	return s, kept, err
 }
 
 // exchange puts a new database in the place of the one at path, and keeps that one.
 func exchange(path, with string, now time.Time) (kept string, err error) {
-	step := func(name string) {
-		if onRestore != nil {
-			onRestore(name)
-		}
-	}
 	if kept, err = freeName(path + "." + now.UTC().Format("20060102T150405Z") + ".replaced"); err != nil {
 		return "", err
 	}
@@ -77,7 +73,7 @@ func exchange(path, with string, now time.Time) (kept string, err error) {
 		}
 	}()
 	for _, suffix := range []string{"", logSuffix} {
-		step("keep the old " + suffix)
+		passed("keep the old " + suffix)
 		switch err := keep(path+suffix, kept+suffix); {
 		case err == nil:
 			found = true
@@ -85,13 +81,13 @@ func exchange(path, with string, now time.Time) (kept string, err error) {
 			return kept, fmt.Errorf("keep %s: %w", path+suffix, withoutPath(err))
 		}
 	}
-	step("sync what is kept")
+	passed("sync what is kept")
 	if err := syncFolder(path); err != nil {
 		return kept, err
 	}
 	// From here on the new database is there, and its mark says that a log beside it
 	// belongs to the old one.
-	step("rename")
+	passed("rename")
 	if err := os.Rename(with, path); err != nil {
 		return kept, withoutPath(err)
 	}
@@ -99,15 +95,15 @@ func exchange(path, with string, now time.Time) (kept string, err error) {
 	if !found {
 		kept = ""
 	}
-	step("sync the name")
+	passed("sync the name")
 	if err := syncFolder(path); err != nil {
 		return kept, err
 	}
-	step("remove the log")
+	passed("remove the log")
 	if err := removeSidecars(path); err != nil {
 		return kept, fmt.Errorf("remove the old write-ahead log: %w", withoutPath(err))
 	}
-	step("done")
+	passed("done")
 	return kept, nil
 }
 
@@ -136,60 +132,27 @@ func suits(path, backup string) error {
 	return nil
 }
 
-// settled copies a database with its log to a file beside the one at path, and returns the
-// name of the copy when it is whole, checked, marked as replacing another one, and on the
-// disk.
-func settled(ctx context.Context, from, path string, log *logHead) (_ string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+part)
-	if err != nil {
-		return "", withoutPath(err)
-	}
-	f.Close()
-	name := f.Name()
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(name))
-		}
-		removeSidecars(name) //nolint:errcheck // nothing is left but after an error
-	}()
+// settleFrom copies a database with its log into the part, and returns when that is
+// whole, checked, marked as replacing another database, and on the disk.
+func (p *Part) settleFrom(ctx context.Context, from string, log *logHead, progress Progress, s *Summary) error {
+	name := p.Name()
 	for _, suffix := range []string{"", logSuffix} {
-		if err := copyFile(from+suffix, name+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
-			return "", withoutPath(err)
+		if err := copyFile(from+suffix, name+suffix, progress); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
+			return withoutPath(err)
 		}
 	}
-	db, err := connect(fileAddress(name, url.Values{"mode": {"rw"}, "_pragma": {"synchronous(FULL)", "secure_delete(1)"}}), 1)
+	err := settle(ctx, name, progress, s, func(db *sql.DB) error {
+		if log != nil {
+			if err := log.complete(ctx, db, from, name); err != nil {
+				return err
+			}
+		}
+		return setMark(ctx, db, replacing)
+	})
 	if err != nil {
-		return "", err
+		return err
 	}
-	defer db.Close()
-	if err := intact(ctx, db, "PRAGMA integrity_check(1)"); err != nil {
-		return "", err
-	}
-	if err := intact(ctx, db, "SELECT COALESCE((SELECT 'a row of ' || \"table\" || ' refers to nothing' FROM pragma_foreign_key_check LIMIT 1), 'ok')"); err != nil {
-		return "", err
-	}
-	if log != nil {
-		if err := log.complete(ctx, db, from, name); err != nil {
-			return "", err
-		}
-	}
-	switch tables, _, err := inspected(ctx, db); {
-	case err != nil:
-		return "", err
-	case tables == 0:
-		return "", errors.New("is a database without tables")
-	}
-	// A file that uses no log is one file, and is known by that.
-	if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = DELETE"); err != nil {
-		return "", err
-	}
-	if err := setMark(ctx, db, replacing); err != nil {
-		return "", err
-	}
-	if err := db.Close(); err != nil {
-		return "", err
-	}
-	return name, syncFile(name)
+	return withoutPath(p.Sync())
 }
 
 // freeName returns name, or name with a number if there is such a file.
@@ -214,24 +177,36 @@ func keep(from, to string) error {
 	if err := os.Link(from, to); err == nil || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := copyFile(from, to); err != nil {
+	if err := copyFile(from, to, nil); err != nil {
 		return err
 	}
 	return syncFile(to)
 }
 
 // copyFile copies a file, so that only its owner may read the copy.
-func copyFile(from, to string) error {
+func copyFile(from, to string, progress Progress) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	for done := int64(0); err == nil; {
+		progress.at("copying", int(done), int(info.Size()))
+		var n int64
+		n, err = io.CopyN(out, in, 16<<20)
+		done += n
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
 	return errors.Join(err, out.Close())
 }
 

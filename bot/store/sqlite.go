@@ -124,7 +124,7 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	if err := s.hold(path); err != nil {
 		return nil, err
 	}
-	removeParts(path)
+	removeParts(path, "")
 	if log != nil {
 		if err := try(ctx, path, *log); err != nil {
 			return nil, err

@@ -32,11 +32,11 @@ func OnStatement(f func(text string)) (stop func()) {
 	return func() { onStatement = nil }
 }
 
-// OnRestore has f called before each step of Restore that changes a file, until the
+// OnStep has f called before each step of Backup and Restore that changes a file, until the
 // function that it returns is called.
-func OnRestore(f func(step string)) (stop func()) {
-	onRestore = f
-	return func() { onRestore = nil }
+func OnStep(f func(step string)) (stop func()) {
+	onStep = f
+	return func() { onStep = nil }
 }
 
 // PageSize is the size of a page, in bytes.

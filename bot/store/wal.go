@@ -30,8 +30,7 @@ import (
 // other connections may be such. So nobody but scrub empties the log, and that looks at the
 // next one.
 //
-// A backup, which "VACUUM INTO" writes, is not in the mode that uses a log, and never has
-// one of its own.
+// A backup is not in the mode that uses a log, and never has one of its own.
 
 // ErrForeignLog means that the write-ahead log beside a database is not its own, or not
 // whole. Nothing has been changed.

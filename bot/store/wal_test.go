@@ -87,7 +87,7 @@ func session(t *testing.T, name string, n int) (killed, backup files) {
 	}
 	killed = left(t, name)
 	copied := filepath.Join(t.TempDir(), "backup")
-	must(t, s.Backup(t.Context(), copied))
+	backUp(t, name, copied)
 	must(t, s.Close())
 	return killed, left(t, copied)
 }
@@ -99,7 +99,7 @@ func TestLogOfAnotherStateIsRefused(t *testing.T) {
 	killed2, _ := session(t, name, 5)
 	other, _ := session(t, newFile(t), 5)
 	restored := closed.lay(t)
-	_, err := store.Restore(t.Context(), restored, backup.lay(t), time.Now())
+	_, _, err := store.Restore(t.Context(), restored, backup.lay(t), time.Now(), nil)
 	must(t, err)
 	log := func(f files) files { return files{"-wal": f["-wal"], "-shm": f["-shm"]} }
 	half := func(b []byte) []byte { return b[:len(b)/2] }
@@ -376,13 +376,13 @@ func TestRestore(t *testing.T) {
 			}
 			var moments []files
 			steps := 0
-			defer store.OnRestore(func(string) {
+			defer store.OnStep(func(string) {
 				steps++
 				if f := left(t, name); len(moments) == 0 || !maps.EqualFunc(f, moments[len(moments)-1], bytes.Equal) {
 					moments = append(moments, f)
 				}
 			})()
-			kept, err := store.Restore(t.Context(), name, from, now)
+			_, kept, err := store.Restore(t.Context(), name, from, now, nil)
 			must(t, err)
 			if n := played(t, name); n != 2 {
 				t.Errorf("the restored database has %d events", n)
@@ -418,7 +418,7 @@ func TestRestore(t *testing.T) {
 			if c.was < 0 {
 				return
 			}
-			_, err = store.Restore(t.Context(), name, kept, now) // and back again
+			_, _, err = store.Restore(t.Context(), name, kept, now, nil) // and back again
 			must(t, err)
 			if n := played(t, name); n != c.was {
 				t.Errorf("back again, it has %d events", n)
@@ -464,7 +464,7 @@ func TestRestoreRefuses(t *testing.T) {
 		{"the database itself by another name", link, "is the database itself"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			kept, err := store.Restore(t.Context(), name, c.backup, time.Now())
+			_, kept, err := store.Restore(t.Context(), name, c.backup, time.Now(), nil)
 			if err == nil || kept != "" || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.backup) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error is %v and should be one line with %q and the file", err, c.says)
 			}
@@ -475,10 +475,10 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	t.Run("while it is in use", func(t *testing.T) {
 		s := open(t, name)
-		if _, err := store.Restore(t.Context(), name, backup.lay(t), time.Now()); !errors.Is(err, store.ErrInUse) || !strings.Contains(err.Error(), "stop it first") {
+		if _, _, err := store.Restore(t.Context(), name, backup.lay(t), time.Now(), nil); !errors.Is(err, store.ErrInUse) || !strings.Contains(err.Error(), "stop it first") {
 			t.Errorf("error is %v", err)
 		}
-		if _, err := store.Restore(t.Context(), link, backup.lay(t), time.Now()); !errors.Is(err, store.ErrInUse) {
+		if _, _, err := store.Restore(t.Context(), link, backup.lay(t), time.Now(), nil); !errors.Is(err, store.ErrInUse) {
 			t.Errorf("by another name: error is %v", err)
 		}
 		must(t, s.Commit(context.WithoutCancel(t.Context()), opening(match.GameID("h"), "room")))
@@ -493,7 +493,7 @@ func TestRestoredFileHasTheOwner(t *testing.T) {
 	name := newFile(t)
 	_, backup := session(t, name, 1)
 	must(t, os.Chown(name, 65534, 65534))
-	_, err := store.Restore(t.Context(), name, backup.lay(t), time.Now())
+	_, _, err := store.Restore(t.Context(), name, backup.lay(t), time.Now(), nil)
 	must(t, err)
 	if uid := owner(t, name); uid != 65534 {
 		t.Errorf("it belongs to %d", uid)

@@ -48,6 +48,7 @@ type cli struct {
 	Rules       rulesCmd       `cmd:"" help:"List the rulesets, or print one of them."`
 	Audit       auditCmd       `cmd:"" help:"Check the pairings and tables of an event from its export."`
 	Perft       perftCmd       `cmd:"" help:"Count the sequences of turns of each length."`
+	Backup      backupCmd      `cmd:"" help:"Copy the database to a new file, or into a folder. The bot may be running."`
 	Export      exportCmd      `cmd:"" help:"Write the whole database as lines of JSON."`
 	Import      importCmd      `cmd:"" help:"Fill a new database from an export."`
 	Restore     restoreCmd     `cmd:"" help:"Put a backup in the place of the database. Stop halfpoint first."`

@@ -84,6 +84,14 @@ func (e *env) progress(format string, args ...any) {
 	}
 }
 
+// working shows the progress of work on a database.
+func (e *env) working(what string, done, all int) {
+	if all > 0 {
+		what += " " + bar(done, all)
+	}
+	e.progress("%s", what)
+}
+
 // watch lets a command show progress if standard error is a terminal. It returns the
 // function that removes the line of progress.
 func (e *env) watch() (done func()) {

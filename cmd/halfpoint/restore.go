@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 type restoreCmd struct {
 	Backup string `arg:"" help:"Backup to restore."`
+	JSON   bool   `name:"json" help:"Print JSON."`
 }
 
 // Run puts a backup in the place of the database, and says where that is kept.
@@ -20,12 +20,16 @@ func (c *restoreCmd) Run(e *env) error {
 	}
 	ctx, stop := interrupted()
 	defer stop()
-	kept, err := store.Restore(ctx, s.Database, c.Backup, time.Now())
-	if errors.Is(err, store.ErrUnreadable) || errors.Is(err, store.ErrNewer) {
-		return usageError{err}
-	}
+	begun := time.Now()
+	restored, kept, err := store.Restore(ctx, s.Database, c.Backup, begun, e.working)
 	if err != nil {
-		return err
+		return unusable(err)
+	}
+	if c.JSON {
+		return writeJSON(e.out, struct {
+			summary
+			Kept string `json:"kept"` // the old database; empty: there was none
+		}{summaryOf(restored, begun), kept})
 	}
 	fmt.Fprintf(e.out, "Restored %s.\n", s.Database)
 	if kept != "" {

@@ -44,7 +44,7 @@ func (*serveCmd) Run(e *env) error {
 		return err
 	}
 	defer st.Close()
-	backups(ctx, st, s.Database, log)
+	refuseSignal(ctx, log)
 	running, end := context.WithCancel(ctx)
 	defer end()
 	now := &platforms{room: asksForRoom(s), end: end}
