@@ -59,7 +59,7 @@ func Tells(t testing.TB, file string, now time.Time, who outbox.User, where matc
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("question:", i), Who: who, Where: where, Command: command, Args: args, Shows: true})
+		got, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint(who.ID, i, question), Who: who, Where: where, Command: command, Args: args, Shows: true})
 		if err != nil {
 			t.Fatal(err)
 		}
