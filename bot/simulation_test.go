@@ -260,7 +260,7 @@ func (w *world) judge() {
 	}
 }
 
-func TestSimulation(t *testing.T) { everySeed(t, 4, tier.Pick(50, 2000, 20_000), simulate) }
+func TestSimulation(t *testing.T) { everySeed(t, 4, tier.Pick(50, 600, 20_000), simulate) }
 
 // everySeed runs a simulation for each of n seeds, on so many shards at once, and
 // names the seed that fails.

@@ -237,7 +237,7 @@ func (c *club) judge() {
 	c.t.Logf("%d games, %d flags, %d times away, %d posts", len(ms), flags, len(c.away), len(c.posts))
 }
 
-func TestWeeks(t *testing.T) { everySeed(t, 2, tier.Pick(4, 200, 2000), weeks) }
+func TestWeeks(t *testing.T) { everySeed(t, 2, tier.Pick(4, 60, 2000), weeks) }
 
 // clocksAt reads the clocks of a match after its events.
 func clocksAt(m match.Match, events []match.Event, now time.Time) (clock.Reading, error) {

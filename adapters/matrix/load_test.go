@@ -304,16 +304,10 @@ func TestBacklog(t *testing.T) {
 
 // How long it takes from sending a command to having the picture, beside a bare
 // program that uploads and sends a picture whenever something is said.
-// HALFPOINT_TIER=soak measures 50 commands, 250 ms apart; few only show that each has
-// its picture.
+// It measures, and proves no more than other tests do.
 func TestSpeed(t *testing.T) {
-	tier.Change(t)
-	n, apart := 2, time.Duration(0)
-	if tier.Soaking() {
-		n, apart = 50, 250*time.Millisecond
-	} else {
-		t.Parallel()
-	}
+	tier.Soak(t)
+	const n, apart = 50, 250 * time.Millisecond
 	c := newClub(t, matrixtest.Shared(t))
 	s := c.serve()
 	for _, encrypted := range []bool{false, true} {

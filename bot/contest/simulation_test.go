@@ -300,7 +300,7 @@ func TestSimulatedEvents(t *testing.T) {
 	for shard := range shards {
 		t.Run(fmt.Sprint(shard), func(t *testing.T) {
 			t.Parallel()
-			for seed := shard; seed < tier.Pick(200, 2000, 50_000); seed += shards {
+			for seed := shard; seed < tier.Pick(200, 600, 50_000); seed += shards {
 				if simulate(t, uint64(seed)); t.Failed() {
 					return
 				}
