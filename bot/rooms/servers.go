@@ -19,9 +19,9 @@ type Server struct {
 	Settings match.RoomSettings // of all its channels
 }
 
-// forgetAfter is how long a server is kept after the bot has left it: somebody may have
+// ForgetAfter is how long a server is kept after the bot has left it: somebody may have
 // removed the bot by mistake, or the list may be that of another account.
-const forgetAfter = 7 * 24 * time.Hour
+const ForgetAfter = 7 * 24 * time.Hour
 
 // meet stores to which server a channel belongs, and that the bot is in that server,
 // whatever the store says.
@@ -73,7 +73,7 @@ func (r *Rooms) Servers(ctx context.Context, platform string, in []string) (forg
 		case s.Left.IsZero():
 			r.log.Info("bot is no longer in a server, will forget it in a week", "platform", platform, "server", s.ID)
 			left, err = true, r.store.Left(ctx, platform, s.ID, now)
-		case now.Sub(s.Left) >= forgetAfter:
+		case now.Sub(s.Left) >= ForgetAfter:
 			forgot = true
 			err = r.store.ForgetServer(ctx, platform, s.ID)
 			if err == nil {

@@ -188,7 +188,7 @@ func (p *Part) copyDatabase(ctx context.Context, path string, progress Progress)
 	if log != nil {
 		had, _ = log.indexed(path)
 	}
-	db, err := Look(path)
+	still, db, err := p.look(path, there)
 	if err != nil {
 		return err
 	}
@@ -213,13 +213,20 @@ func (p *Part) copyDatabase(ctx context.Context, path string, progress Progress)
 		}
 	}
 	passed("copy")
-	return c.Raw(func(c any) error { return p.copyPages(ctx, c.(*preparingConn).sqliteConn.(backuper), progress) })
+	err = c.Raw(func(c any) error { return p.copyPages(ctx, c.(*preparingConn).sqliteConn.(backuper), progress) })
+	if !still() {
+		return errAwake
+	}
+	return err
 }
 
 func (p *Part) copyPages(ctx context.Context, from backuper, progress Progress) error {
 	b, err := from.NewBackup(fileAddress(p.Name(), url.Values{"mode": {"rw"}, "_pragma": {"journal_mode(OFF)", "synchronous(OFF)"}}))
 	if err != nil {
 		return err
+	}
+	if p.nameless {
+		os.Remove(p.Name()) // where that is impossible, Discard does it
 	}
 	for copied := 0; ; copied += pagesAtOnce {
 		more, err := b.Step(pagesAtOnce)
@@ -238,7 +245,12 @@ func (p *Part) copyPages(ctx context.Context, from backuper, progress Progress) 
 		}
 		progress.at("copying", b.PageCount()-b.Remaining(), b.PageCount())
 		passed("pages")
-		if !more {
+		switch {
+		case more:
+		case p.nameless:
+			p.conn, err = b.Commit()
+			return unreadable(err)
+		default:
 			return b.Finish()
 		}
 	}

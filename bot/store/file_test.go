@@ -38,6 +38,7 @@ var parts = map[string]func(ctx context.Context, file string) error{
 	"hold":    hold,
 	"poor":    openAsNobody,
 	"back up": backUpAndDie,
+	"check":   checkAndDie,
 }
 
 func TestMain(m *testing.M) {

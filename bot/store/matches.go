@@ -18,24 +18,24 @@ const matchesFrom = `
 		g.contest, g.round, g.tbl, g.head
 	FROM game g JOIN game_channel c ON c.game = g.id`
 
-// scanMatch reads a match from a row of matchesFrom.
-func scanMatch(scan scanner) (match.Match, error) {
+// scanMatch reads a match from a row of matchesFrom, and what follows in the row.
+func scanMatch(scan scanner, more ...any) (match.Match, error) {
 	var m match.Match
 	var setup, clock string
 	var opened, changed, deadline int64
-	err := scan(&m.ID, &m.Rules, &setup, &m.Opener, &m.Invited,
+	err := scan(append([]any{&m.ID, &m.Rules, &setup, &m.Opener, &m.Invited,
 		&m.Where.Platform, &m.Where.Channel, &m.Where.Thread, &m.Number, &opened,
 		&m.State, &m.Black, &m.White, &m.ToMove, &m.Seq, &m.Result, &changed, &clock, &deadline, &m.Rated, &m.Page,
-		&m.Fixture.Event, &m.Fixture.Round, &m.Fixture.Table, &m.Head)
+		&m.Fixture.Event, &m.Fixture.Round, &m.Fixture.Table, &m.Head}, more...)...)
 	if err != nil {
-		return match.Match{}, err
+		return m, err
 	}
 	m.Opened, m.Changed, m.Deadline = moment(opened), moment(changed), timed(deadline)
 	if m.Setup, m.NoHints, err = decodeSetup(setup); err != nil {
-		return match.Match{}, fmt.Errorf("read the setup of match %s: %w", m.ID, err)
+		return m, fmt.Errorf("read the setup of match %s: %w", m.ID, err)
 	}
 	if err := m.Clock.UnmarshalText([]byte(clock)); err != nil {
-		return match.Match{}, fmt.Errorf("read the clock of match %s: %w", m.ID, err)
+		return m, fmt.Errorf("read the clock of match %s: %w", m.ID, err)
 	}
 	return m, nil
 }
@@ -109,7 +109,7 @@ func (s *Store) Matches(ctx context.Context, q bot.Query) (_ []match.Match, err 
 	if q.Limit > fewMatches {
 		db = s.costly
 	}
-	return list(ctx, db, scanMatch, query, args...)
+	return list(ctx, db, func(scan scanner) (match.Match, error) { return scanMatch(scan) }, query, args...)
 }
 
 // matchesQuery returns the SQL of a query.

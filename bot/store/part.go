@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql/driver"
 	"errors"
 	"io/fs"
 	"os"
@@ -16,7 +17,9 @@ const part = ".part"
 // process has left.
 type Part struct {
 	*os.File
-	target string
+	target   string
+	nameless bool        // it loses its name when a copy is begun, and conn is to keep it;
+	conn     driver.Conn // with the complete copy
 }
 
 // Create begins a file with a name that nothing has yet, in a directory that exists. It
@@ -40,7 +43,7 @@ func createPart(path string) (*Part, error) {
 		if err != nil {
 			return nil, withoutPath(err)
 		}
-		p := &Part{f, path}
+		p := &Part{File: f, target: path}
 		switch err := lockFile(f); {
 		case err == nil && same(f, f.Name()):
 			return p, nil

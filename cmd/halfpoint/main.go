@@ -49,6 +49,7 @@ type cli struct {
 	Audit       auditCmd       `cmd:"" help:"Check the pairings and tables of an event from its export."`
 	Perft       perftCmd       `cmd:"" help:"Count the sequences of turns of each length."`
 	Backup      backupCmd      `cmd:"" help:"Copy the database to a new file, or into a folder. The bot may be running."`
+	Check       checkCmd       `cmd:"" help:"Check every game of the database, and what else it holds. The bot may be running."`
 	Export      exportCmd      `cmd:"" help:"Write the whole database as lines of JSON."`
 	Import      importCmd      `cmd:"" help:"Fill a new database from an export."`
 	Restore     restoreCmd     `cmd:"" help:"Put a backup in the place of the database. Stop halfpoint first."`

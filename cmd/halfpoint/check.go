@@ -1,0 +1,206 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+type checkCmd struct {
+	Database string `arg:"" optional:"" help:"Database or backup to check, instead of that of the configuration." placeholder:"DATABASE"`
+	JSON     bool   `name:"json" help:"Print JSON."`
+}
+
+// Help says what is checked.
+func (checkCmd) Help() string {
+	return "Every game is played again from its events, and its proofs are checked. The exit status is 0 if nothing is damaged, 1 if something is, and 2 if the database could not be checked. Nothing is changed."
+}
+
+// A damageError means that a database was checked and something in it is damaged.
+type damageError struct {
+	file string
+	n    int
+}
+
+func (e damageError) Error() string {
+	return fmt.Sprintf("%s is damaged in %d %s", e.file, e.n, plural(e.n, "place"))
+}
+
+// Run checks a database, whether the bot is running or not.
+func (c *checkCmd) Run(e *env) error {
+	database := c.Database
+	if database == "" {
+		var err error
+		if database, err = e.existingDatabase(); err != nil {
+			return usageError{err}
+		}
+	}
+	ctx, stop := interrupted()
+	defer stop()
+	lowerPriority()
+	begun := time.Now()
+	r, err := store.Check(ctx, database, begun, e.working)
+	if err != nil {
+		return usageError{err}
+	}
+	if c.JSON {
+		err = writeJSON(e.out, checkJSON(database, r, begun))
+	} else {
+		err = printCheck(e.out, database, r)
+	}
+	if err == nil && len(r.Damage) > 0 {
+		err = damageError{database, len(r.Damage)}
+	}
+	return err
+}
+
+// mostShown is how many damages of a kind are printed for people.
+const mostShown = 50
+
+// printCheck says for people what a check has found, and what to do about it.
+func printCheck(w io.Writer, file string, r store.Report) error {
+	var b strings.Builder
+	contests := "tournaments and leagues"
+	if r.Contests == 1 {
+		contests = "tournament or league"
+	}
+	fmt.Fprintf(&b, "%s: %d %s with %d %s, %d %s.\n", file, r.Games, plural(r.Games, "game"), r.Events, plural(r.Events, "event"), r.Contests, contests)
+	if r.Old > 0 {
+		fmt.Fprintf(&b, "%d of the games began under an earlier version: their proofs cover the turns, not players, times and komi.\n", r.Old)
+	}
+	var damaged, games, rows []string
+	for _, d := range r.Damage {
+		switch {
+		case d.Table != "":
+			rows = append(rows, fmt.Sprintf("%d %s of the table %s: %s.", d.Rows, plural(d.Rows, "row"), d.Table, d.Why))
+		case d.Game == "":
+			damaged = append(damaged, sentence(d.Why))
+		default:
+			games = append(games, gameDamage(d))
+		}
+	}
+	for _, section := range []struct {
+		title string
+		lines []string
+		todo  string
+	}{
+		{"The file is damaged:", damaged, "Stop Halfpoint, and restore the newest backup in which check finds nothing."},
+		{"These games are damaged, by somebody who edited them or by the disk:", games,
+			"Halfpoint refuses turns in such a game and tells its players so; all others go on. To have the games back, restore a backup in which check does not find them: halfpoint check BACKUP."},
+		{"These rows are left over:", rows, "Nobody sees them, and Halfpoint does not need them. They come from a change by hand, or from a fault of Halfpoint: please report it if nobody has changed anything by hand."},
+	} {
+		if len(section.lines) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s\n", section.title)
+		for _, line := range section.lines[:min(len(section.lines), mostShown)] {
+			fmt.Fprintf(&b, "  %s\n", line)
+		}
+		if n := len(section.lines) - mostShown; n > 0 {
+			fmt.Fprintf(&b, "  And %d more; --json lists all.\n", n)
+		}
+		fmt.Fprintln(&b, section.todo)
+	}
+	if len(r.Damage) == 0 {
+		fmt.Fprintln(&b, "Nothing is damaged.")
+	}
+	if len(r.Jobs) > 0 {
+		fmt.Fprint(&b, "\nStill to be deleted, which Halfpoint does by itself while it runs:\n")
+		late := 0
+		for _, j := range r.Jobs {
+			fmt.Fprintf(&b, "  %s\n", jobLine(j))
+			late += j.Late
+		}
+		if late > 0 {
+			fmt.Fprintln(&b, "What is late should have been deleted by now: unless Halfpoint was off, its log says why.")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// gameDamage says what is wrong with a game, or with a league or tournament.
+func gameDamage(d store.Damage) string {
+	what, line := "Game", "event"
+	if d.OfContest() {
+		what, line = "Event", "line"
+	}
+	said := fmt.Sprintf("%s %d in %s", what, d.Number, joined("/", d.Where.Platform, d.Where.Channel))
+	if d.Where.Platform == "" {
+		said = what
+	}
+	said += fmt.Sprintf(" (%s)", d.Game)
+	if d.Seq > 0 {
+		said += fmt.Sprintf(", %s %d", line, d.Seq)
+	}
+	return said + ": " + sentence(d.Why)
+}
+
+// sentence ends a text with a full stop.
+func sentence(text string) string { return strings.TrimSuffix(text, ".") + "." }
+
+// jobLine says what is still to be deleted.
+func jobLine(j store.Job) string {
+	switch {
+	case j.Person != "":
+		return fmt.Sprintf("person %s, who asked to be forgotten: %d %s left", j.Person, j.Rows, plural(j.Rows, "row"))
+	case j.Server != "":
+		return fmt.Sprintf("server %s, which the bot has left, with %d %s: from %s on", j.Server, j.Rows, plural(j.Rows, "game"), j.Due.Format("2 January 2006 15:04 MST"))
+	}
+	line := fmt.Sprintf("%d %s of the table %s that need not be kept any longer", j.Rows, plural(j.Rows, "row"), j.Table)
+	if j.Late > 0 {
+		line += fmt.Sprintf(", %d of them late", j.Late)
+	}
+	return line
+}
+
+// checkJSON returns what check prints as JSON.
+func checkJSON(file string, r store.Report, begun time.Time) any {
+	type damage struct {
+		Game     string `json:"game,omitempty"`
+		Contest  string `json:"contest,omitempty"`
+		Platform string `json:"platform,omitempty"`
+		Channel  string `json:"channel,omitempty"`
+		Number   int    `json:"number,omitempty"`
+		Event    int    `json:"event,omitempty"` // of the game, or line of the log
+		Table    string `json:"table,omitempty"`
+		Rows     int    `json:"rows,omitempty"`
+		Why      string `json:"why"`
+	}
+	type job struct {
+		Table  string `json:"table,omitempty"`
+		Person string `json:"person,omitempty"`
+		Server string `json:"server,omitempty"`
+		Rows   int    `json:"rows"`
+		Late   int    `json:"late"`
+		Due    string `json:"due,omitempty"`
+	}
+	out := struct {
+		File     string   `json:"file"`
+		Games    int      `json:"games"`
+		Old      int      `json:"old"`
+		Events   int      `json:"events"`
+		Contests int      `json:"contests"`
+		Damage   []damage `json:"damage"`
+		Deleting []job    `json:"deleting"`
+		Seconds  float64  `json:"seconds"`
+	}{file, r.Games, r.Old, r.Events, r.Contests, []damage{}, []job{}, since(begun)}
+	for _, d := range r.Damage {
+		row := damage{Game: string(d.Game), Platform: d.Where.Platform, Channel: d.Where.Channel, Number: d.Number, Event: d.Seq, Table: d.Table, Rows: d.Rows, Why: d.Why}
+		if d.OfContest() {
+			row.Game, row.Contest = "", row.Game
+		}
+		out.Damage = append(out.Damage, row)
+	}
+	for _, j := range r.Jobs {
+		row := job{Table: j.Table, Person: string(j.Person), Server: j.Server, Rows: j.Rows, Late: j.Late}
+		if !j.Due.IsZero() {
+			row.Due = j.Due.Format(time.RFC3339)
+		}
+		out.Deleting = append(out.Deleting, row)
+	}
+	return out
+}
