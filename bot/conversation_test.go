@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -94,6 +93,20 @@ func newTalkOn(st bot.Store) *talk {
 	k := &talk{store: st, channel: newChannel(), now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
 	k.start(bot.Config{})
 	return k
+}
+
+// exports returns the export of the store, and checks that its import exports the same.
+func (k *talk) exports(t testing.TB) string {
+	t.Helper()
+	var first, second strings.Builder
+	again := newStore(t)
+	must(t, k.store.(*store.Store).Export(t.Context(), &first))
+	must(t, again.Import(t.Context(), strings.NewReader(first.String())))
+	must(t, again.Export(t.Context(), &second))
+	if first.String() != second.String() {
+		t.Errorf("exported:\n%s\nimported, and exported again:\n%s", first.String(), second.String())
+	}
+	return first.String()
 }
 
 // start starts the bot, the first time or again.
@@ -288,7 +301,8 @@ func TestConversations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := converse(t, string(file))
+			got, k := converse(t, string(file))
+			k.exports(t)
 			if *update {
 				if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -308,7 +322,7 @@ func TestConversations(t *testing.T) {
 // inChat is how the chat platform writes what is its own.
 var inChat = bot.Format{Room: func(r bot.Place, _ string) string { return "#" + r.Channel }}
 
-func converse(t *testing.T, script string) string {
+func converse(t *testing.T, script string) (string, *talk) {
 	k := newTalk(t)
 	k.speaks = map[string]string{}
 	var out strings.Builder
@@ -422,7 +436,7 @@ func converse(t *testing.T, script string) string {
 			t.Fatalf("what does %q mean?", input)
 		}
 	}
-	return out.String()
+	return out.String(), k
 }
 
 // readable fails the test unless a record is read back as the game that it says it is.
@@ -553,15 +567,7 @@ func TestForgotten(t *testing.T) {
 	k := newTalk(t)
 	k.lines(t, "xerxes> /new aga 5x5 opponent:bob", "bob> /join", "xerxes> /place C3", "xerxes> /remind direct zone:Asia/Tehran",
 		"bob> /resign yes", "xerxes> /comment A word of mine.", "bob> /comment hello")
-	kept := func() string {
-		var b strings.Builder
-		if err := k.store.(interface {
-			Export(context.Context, io.Writer) error
-		}).Export(t.Context(), &b); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
+	kept := func() string { return k.exports(t) }
 	traces := []string{"xerxes", "Xerxes", "Tehran", "A word of mine"}
 	record := func() string {
 		a, _ := k.say(t, "bob", "/sgf 1")

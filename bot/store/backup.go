@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
@@ -27,12 +28,23 @@ func (p Progress) at(what string, done, all int) {
 	}
 }
 
-// A Summary describes a complete database file.
+// A Summary describes a file that is complete.
 type Summary struct {
 	File    string
 	Bytes   int64
 	Games   int
-	Version int64 // of the tables
+	Last    time.Time // of the last event of a game; zero: there is none
+	Version int64     // of the tables, or of the form of an export
+}
+
+// count looks into a database of any version for what it holds.
+func (s *Summary) count(ctx context.Context, db interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}) error {
+	var last int64
+	err := db.QueryRowContext(ctx, "SELECT COUNT(*), COALESCE(MAX(changed), 0) FROM game").Scan(&s.Games, &last)
+	s.Last = timed(last)
+	return err
 }
 
 // Backup writes a copy of the database called name to a new file, which Restore and Open
@@ -83,7 +95,7 @@ func backupTo(ctx context.Context, path, to string, progress Progress, s *Summar
 		return err
 	}
 	if err := settle(ctx, p.Name(), progress, s, nil); err != nil {
-		return fmt.Errorf("check the copy: %w", err)
+		return fmt.Errorf("check the copy: %w", diskFull(err))
 	}
 	return p.Publish()
 }
@@ -177,6 +189,9 @@ func (p *Part) copyDatabase(ctx context.Context, path string, progress Progress)
 	case !isDatabase(head):
 		return ErrUnreadable
 	}
+	if err := cutOff(head, size); err != nil && !inUse(path) {
+		return err
+	}
 	there, log, err := checkLog(path)
 	if err != nil && !(errors.Is(err, ErrForeignLog) && inUse(path)) { // a process that has it open sees to its log
 		return err
@@ -238,10 +253,7 @@ func (p *Part) copyPages(ctx context.Context, from backuper, progress Progress) 
 		}
 		if err != nil {
 			b.Finish() //nolint:errcheck // it repeats the error
-			if e := (*sqlite.Error)(nil); errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL {
-				return errors.New("disk is full")
-			}
-			return unreadable(err)
+			return unreadable(diskFull(err))
 		}
 		progress.at("copying", b.PageCount()-b.Remaining(), b.PageCount())
 		passed("pages")
@@ -254,6 +266,17 @@ func (p *Part) copyPages(ctx context.Context, from backuper, progress Progress) 
 			return b.Finish()
 		}
 	}
+}
+
+// errFull means that a disk has no room for a file.
+var errFull = errors.New("disk is full")
+
+// diskFull returns err, or errFull if that is why.
+func diskFull(err error) error {
+	if e := (*sqlite.Error)(nil); errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL || errors.Is(err, syscall.ENOSPC) {
+		return errFull
+	}
+	return err
 }
 
 // settle checks that a copy is a complete database that this program can use, and makes one
@@ -285,7 +308,7 @@ func settle(ctx context.Context, name string, progress Progress, s *Summary, mor
 	if s.Version == 0 {
 		return fmt.Errorf("%w: tables are missing", ErrUnreadable)
 	}
-	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM game").Scan(&s.Games); err != nil {
+	if err := s.count(ctx, db); err != nil {
 		return err
 	}
 	if more != nil {

@@ -222,45 +222,98 @@ func TestBackupsAtOnce(t *testing.T) {
 	}
 }
 
-// A backup that is killed at any step is either complete or not there. The next one removes
-// what it left.
-func TestBackupIsKilled(t *testing.T) {
+// A backup, an export or an import that is killed at any step is either complete or not there.
+// The next one removes what it left.
+func TestKilledAtAnyStep(t *testing.T) {
 	name := newFile(t)
 	must(t, imported(t, name).Close())
-	for step := 1; ; step++ {
-		dir := t.TempDir()
-		target := filepath.Join(dir, "copy.db")
-		c := startWith(t, "back up", name, target, fmt.Sprint(step))
-		c.out.Scan()
-		ended := c.out.Text() == "done"
-		c.kill()
-		if _, err := os.Stat(target); err == nil {
-			must(t, open(t, target).Close())
-			if ended {
-				if step < 6 {
-					t.Errorf("only %d steps", step)
+	text := filepath.Join(t.TempDir(), "small.jsonl")
+	must(t, os.WriteFile(text, []byte(smallExport), 0o600))
+	for what, c := range map[string]struct {
+		from  string
+		again func(target string)
+		whole func(target string) string // its export
+	}{
+		"back up": {name, func(to string) { backUp(t, name, to) }, func(to string) string {
+			s := open(t, to)
+			defer s.Close()
+			return export(t, s)
+		}},
+		"export": {name, func(to string) {
+			_, err := store.ExportTo(t.Context(), name, to, nil)
+			must(t, err)
+		}, func(to string) string { return string(readFile(t, to)) }},
+		"import": {text, func(to string) { importFile(t, to, smallExport) }, func(to string) string {
+			s := open(t, to)
+			defer s.Close()
+			return export(t, s)
+		}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			for step := 1; ; step++ {
+				dir := t.TempDir()
+				target := filepath.Join(dir, "new")
+				c2 := startWith(t, what, c.from, target, fmt.Sprint(step))
+				c2.out.Scan()
+				ended := c2.out.Text() == "done"
+				c2.kill()
+				if _, err := os.Stat(target); err != nil {
+					c.again(target)
 				}
-				break
+				if got := c.whole(target); got != smallExport {
+					t.Errorf("killed at step %d: it has\n%s", step, got)
+				}
+				if got := slices.Sorted(maps.Keys(folder(t, dir))); !ended && len(got) > 2 {
+					t.Errorf("killed at step %d: files %q", step, got)
+				}
+				if ended {
+					if step < 5 {
+						t.Errorf("only %d steps", step)
+					}
+					break
+				}
 			}
-		} else {
-			backUp(t, name, target)
-		}
-		if got := slices.Sorted(maps.Keys(folder(t, dir))); !ended && len(got) > 2 {
-			t.Errorf("killed at step %d: files %q", step, got)
-		}
+			for file := range folder(t, filepath.Dir(name)) {
+				if strings.HasSuffix(file, ".part") {
+					t.Errorf("%s is left beside the database", file)
+				}
+			}
+		})
 	}
 }
 
-// backUpAndDie makes a backup, and dies at a step of it.
-func backUpAndDie(ctx context.Context, file string) error {
-	target, at, n := os.Args[2], os.Args[3], 0
-	store.OnStep(func(string) {
-		if n++; fmt.Sprint(n) == at {
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
-		}
-	})
-	_, err := store.Backup(ctx, file, target, noon, nil)
-	fmt.Println("done")
+// dies returns a part that runs a command, and dies at a step of it.
+func dies(command func(ctx context.Context, from, to string) error) func(context.Context, string) error {
+	return func(ctx context.Context, from string) error {
+		target, at, n := os.Args[2], os.Args[3], 0
+		store.OnStep(func(string) {
+			if n++; fmt.Sprint(n) == at {
+				syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				select {}
+			}
+		})
+		err := command(ctx, from, target)
+		fmt.Println("done")
+		return err
+	}
+}
+
+func backUpAndDie(ctx context.Context, from, to string) error {
+	_, err := store.Backup(ctx, from, to, noon, nil)
+	return err
+}
+
+func exportAndDie(ctx context.Context, from, to string) error {
+	_, err := store.ExportTo(ctx, from, to, nil)
+	return err
+}
+
+func importAndDie(ctx context.Context, from, to string) error {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, _, err = store.Import(ctx, to, f, noon, nil)
 	return err
 }

@@ -11,9 +11,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 )
@@ -147,37 +150,97 @@ var ErrNotEmpty = errors.New("database is not empty")
 // UTF-8 by U+FFFD.
 func (s *Store) Export(ctx context.Context, w io.Writer) (err error) {
 	defer annotate(&err, "export")
-	// A transaction of SQLite sees the database as it was at its first look.
-	tx, err := s.costly.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	_, err = export(ctx, s.costly, w, nil)
+	return err
+}
+
+// Export writes everything that the database called name holds at one moment. Another
+// process may have the database open: Export reads a copy of it, as Backup makes one. See
+// Store.Export.
+func Export(ctx context.Context, name string, w io.Writer, progress Progress) (s Summary, err error) {
+	defer annotate(&err, "export %s", name)
+	path, err := existing(name)
 	if err != nil {
-		return err
+		return s, err
+	}
+	db, release, err := snapshot(ctx, path, progress)
+	if err != nil {
+		return s, err
+	}
+	defer release()
+	return export(ctx, db, w, progress)
+}
+
+// ExportTo is Export to a new file. It is on the disk when ExportTo returns; after an error,
+// and if the process dies, there is no file.
+func ExportTo(ctx context.Context, name, target string, progress Progress) (s Summary, err error) {
+	p, err := Create(target)
+	if info, _ := os.Stat(target); info != nil && info.IsDir() {
+		err = errors.New("is a directory; name a new file in it")
+	}
+	if err != nil {
+		return s, fmt.Errorf("export to %s: %w", target, err)
+	}
+	defer p.Discard()
+	if s, err = Export(ctx, name, p, progress); err != nil {
+		return s, err
+	}
+	s.File = target
+	if err := p.Publish(); err != nil {
+		return s, fmt.Errorf("export to %s: %w", target, err)
+	}
+	return s, nil
+}
+
+// export writes a database.
+func export(ctx context.Context, db *sql.DB, w io.Writer, progress Progress) (s Summary, err error) {
+	// A transaction of SQLite sees the database as it was at its first look.
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return s, err
 	}
 	defer tx.Rollback()
-	out := &exporter{w: bufio.NewWriter(w)}
+	out := &exporter{w: bufio.NewWriter(w), progress: progress}
 	out.enc = json.NewEncoder(&out.line)
 	out.enc.SetEscapeHTML(false)
+	if progress != nil {
+		for _, t := range tables {
+			var n int
+			if err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+t.name).Scan(&n); err != nil {
+				return s, fmt.Errorf("%s: %w", t.name, err)
+			}
+			out.all += n
+		}
+	}
+	if err := s.count(ctx, tx); err != nil {
+		return s, err
+	}
 	if err := out.write(exportHead{exportName, exportVersion}); err != nil {
-		return err
+		return s, err
 	}
 	end := row{}
 	for _, t := range tables {
 		n, err := out.table(ctx, tx, t)
 		if err != nil {
-			return fmt.Errorf("%s: %w", t.name, err)
+			return s, fmt.Errorf("%s: %w", t.name, err)
 		}
 		end = append(end, field{t.name, n})
 	}
 	if err := out.write(row{{"end", end}}); err != nil {
-		return err
+		return s, err
 	}
-	return out.w.Flush()
+	s.Version, s.Bytes = exportVersion, out.bytes
+	return s, diskFull(out.w.Flush())
 }
 
 // An exporter writes an export.
 type exporter struct {
-	w    *bufio.Writer
-	line bytes.Buffer
-	enc  *json.Encoder // into line
+	w         *bufio.Writer
+	line      bytes.Buffer
+	enc       *json.Encoder // into line
+	bytes     int64
+	rows, all int
+	progress  Progress
 }
 
 // write writes a line.
@@ -189,8 +252,9 @@ func (e *exporter) write(v any) error {
 	if e.line.Len() > maxLine {
 		return fmt.Errorf("a row is longer than %d bytes", maxLine)
 	}
-	_, err := e.w.Write(e.line.Bytes())
-	return err
+	n, err := e.w.Write(e.line.Bytes())
+	e.bytes += int64(n)
+	return diskFull(err)
 }
 
 // table writes the rows of a table and returns their number.
@@ -219,6 +283,10 @@ func (e *exporter) table(ctx context.Context, tx *sql.Tx, t table) (n int, err e
 		}
 		if err := e.write(row{{t.name, fields}}); err != nil {
 			return n, err
+		}
+		if e.rows++; e.rows%1000 == 1 {
+			e.progress.at("exporting", e.rows, e.all)
+			passed("rows")
 		}
 	}
 	return n, rows.Err()
@@ -265,33 +333,98 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
 				return err
 			}
 		}
-		in := &importer{tx: tx, lines: bufio.NewScanner(r), rows: map[string]int{}}
-		in.lines.Buffer(nil, maxLine+1)
-		for {
-			done, err := in.next(kept)
-			if done && err == nil && in.version < 4 { // as the migration that brought holders does
-				_, err = tx.ExecContext(kept, `INSERT INTO holder (platform, platform_id, looks, secret, since)
-					SELECT platform, platform_id, '', '', 0 FROM person WHERE platform = 'web' AND platform_id LIKE 'name:%'`)
-			}
-			if done && err == nil && in.version < 6 {
-				_, err = tx.ExecContext(kept, outageMigration)
-			}
-			if done && err == nil && in.version < 7 {
-				_, set, _ := strings.Cut(triedMigration, ";")
-				_, err = tx.ExecContext(kept, set+deletedMigration)
-			}
-			if done || err != nil {
-				return err
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
+		return importAll(kept, tx, r, ctx.Err)
 	})
 	if bad := (*BadExport)(nil); !errors.As(err, &bad) { // which names the line itself
 		annotate(&err, "import")
 	}
 	return err
+}
+
+// Import makes a database called name from an export. Nothing may be there yet; if the
+// write-ahead log of a deleted database is, Import keeps it under another name, and returns
+// that without its "-wal". The database is complete and on the disk when Import returns. After
+// an error, which may be a *BadExport, and if the process dies, there is none.
+func Import(ctx context.Context, name string, r io.Reader, now time.Time, progress Progress) (s Summary, kept string, err error) {
+	defer func() {
+		if bad := (*BadExport)(nil); !errors.As(err, &bad) && !errors.Is(err, ErrInUse) {
+			annotate(&err, "import into %s", name)
+		}
+	}()
+	path, release, err := alone(name)
+	if err != nil {
+		return s, "", err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if _, err := os.Lstat(path); err == nil {
+		return s, "", errors.New("file already exists; name a new database")
+	}
+	p, err := Create(path)
+	if err != nil {
+		return s, "", err
+	}
+	defer p.Discard() // if it has not been renamed
+	if err := p.fill(ctx, r, progress, &s); err != nil {
+		return s, "", diskFull(err)
+	}
+	s.File = name
+	kept, err = p.replace(path, now)
+	return s, kept, err
+}
+
+// fill makes a database from an export in the part.
+func (p *Part) fill(ctx context.Context, r io.Reader, progress Progress, s *Summary) error {
+	// If this fails, nobody needs what the file was before.
+	fast := url.Values{"mode": {"rw"}, "_pragma": slices.Concat(settings["_pragma"], []string{"journal_mode(OFF)", "synchronous(OFF)"})}
+	db, err := connect(fileAddress(p.Name(), fast), 1)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := migrate(ctx, db); err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := importAll(ctx, tx, r, ctx.Err); err != nil {
+		return err
+	}
+	if err := errors.Join(tx.Commit(), db.Close()); err != nil {
+		return err
+	}
+	return settle(ctx, p.Name(), progress, s, func(db *sql.DB) error { return setMark(ctx, db, replacing) })
+}
+
+// importAll fills empty tables with an export, unless stop returns an error meanwhile.
+func importAll(ctx context.Context, tx *sql.Tx, r io.Reader, stop func() error) error {
+	in := &importer{tx: tx, lines: bufio.NewScanner(r), rows: map[string]int{}}
+	in.lines.Buffer(nil, maxLine+1)
+	for {
+		done, err := in.next(ctx)
+		if done && err == nil && in.version < 4 { // as the migration that brought holders does
+			_, err = tx.ExecContext(ctx, `INSERT INTO holder (platform, platform_id, looks, secret, since)
+				SELECT platform, platform_id, '', '', 0 FROM person WHERE platform = 'web' AND platform_id LIKE 'name:%'`)
+		}
+		if done && err == nil && in.version < 6 {
+			_, err = tx.ExecContext(ctx, outageMigration)
+		}
+		if done && err == nil && in.version < 7 {
+			_, set, _ := strings.Cut(triedMigration, ";")
+			_, err = tx.ExecContext(ctx, set+deletedMigration)
+		}
+		if done || err != nil {
+			return err
+		}
+		if err := stop(); err != nil {
+			return err
+		}
+		if in.line%1000 == 1 {
+			passed("rows")
+		}
+	}
 }
 
 // An importer reads an export.
@@ -327,8 +460,8 @@ func (in *importer) next(ctx context.Context) (done bool, err error) {
 		return false, in.head(line)
 	}
 	var object map[string]json.RawMessage
-	if err := json.Unmarshal(line, &object); err != nil {
-		return false, in.bad("%v", err)
+	if err := json.Unmarshal(line, &object); err != nil && !json.Valid(line) {
+		return false, in.bad("it is not JSON: %v", err)
 	}
 	if len(object) != 1 {
 		return false, in.bad("it should be one row")
@@ -363,7 +496,7 @@ func (in *importer) head(line []byte) error {
 func (in *importer) row(ctx context.Context, t table, content []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(content, &fields); err != nil {
-		return in.bad("%v", err)
+		return in.bad("%s must be an object", t.name)
 	}
 	var values []any
 	for _, c := range t.columns {
@@ -427,7 +560,7 @@ func (c column) read(content []byte) (any, error) {
 func (in *importer) end(content []byte) error {
 	var want map[string]int
 	if err := json.Unmarshal(content, &want); err != nil {
-		return in.bad("%v", err)
+		return in.bad("the counts must be whole numbers")
 	}
 	for _, t := range tables {
 		if t.since > in.version {

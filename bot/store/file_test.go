@@ -37,7 +37,9 @@ var parts = map[string]func(ctx context.Context, file string) error{
 	"play":    playForever,
 	"hold":    hold,
 	"poor":    openAsNobody,
-	"back up": backUpAndDie,
+	"back up": dies(backUpAndDie),
+	"export":  dies(exportAndDie),
+	"import":  dies(importAndDie),
 	"check":   checkAndDie,
 }
 

@@ -68,7 +68,7 @@ func same(f *os.File, path string) bool {
 func (p *Part) Publish() error {
 	defer p.Discard()
 	if err := errors.Join(p.Sync(), p.Close()); err != nil { // Windows renames no open file
-		return withoutPath(err)
+		return diskFull(withoutPath(err))
 	}
 	passed("publish")
 	err := os.Link(p.Name(), p.target)

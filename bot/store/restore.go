@@ -17,24 +17,16 @@ import (
 // Restore only reads it, and checks a copy of it first: after an error nothing has changed.
 // Killed at any step, it leaves either the old database or the new one.
 func Restore(ctx context.Context, name, backup string, now time.Time, progress Progress) (s Summary, kept string, err error) {
-	path, err := resolve(name)
-	if err != nil {
-		return s, "", fmt.Errorf("restore %s: %w", name, err)
-	}
-	unlock, err := lock(path + ".lock")
-	if errors.Is(err, ErrInUse) {
-		return s, "", fmt.Errorf("%w %s; stop it first", ErrInUse, name)
-	}
-	if err != nil {
-		return s, "", fmt.Errorf("create lock file: %w", withoutPath(err))
-	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	defer annotate(&err, "restore %s", name)
-	release, err := lockExisting(path)
+	defer func() {
+		if !errors.Is(err, ErrInUse) {
+			annotate(&err, "restore %s", name)
+		}
+	}()
+	path, release, err := alone(name)
 	if err != nil {
 		return s, "", err
 	}
-	defer release()
+	defer func() { err = errors.Join(err, release()) }()
 	if err := suits(path, backup); err != nil {
 		return s, "", fmt.Errorf("%s: %w", backup, err)
 	}
@@ -50,14 +42,45 @@ func Restore(ctx context.Context, name, backup string, now time.Time, progress P
 	defer copied.Discard() // if it has not been renamed
 	s.File = name
 	if err := copied.settleFrom(ctx, backup, log, progress, &s); err != nil {
-		return s, "", fmt.Errorf("%s: %w", backup, err)
+		return s, "", fmt.Errorf("%s: %w", backup, diskFull(err))
 	}
-	if err := ownedLike(copied.Name(), path); err != nil {
-		return s, "", fmt.Errorf("give the copy to the owner of the database: %w", withoutPath(err))
-	}
-	copied.Close() // Windows renames no open file
-	kept, err = exchange(path, copied.Name(), now)
+	kept, err = copied.replace(path, now)
 	return s, kept, err
+}
+
+// alone locks the database called name, which nobody may have open and which need not be
+// there, until release.
+func alone(name string) (path string, release func() error, err error) {
+	if path, err = resolve(name); err != nil {
+		return "", nil, err
+	}
+	unlock, err := lock(path + ".lock")
+	if errors.Is(err, ErrInUse) {
+		return "", nil, fmt.Errorf("%w %s; stop it first", ErrInUse, name)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("create lock file: %w", withoutPath(err))
+	}
+	opened, err := lockExisting(path)
+	if errors.Is(err, ErrInUse) {
+		err = fmt.Errorf("%w %s; stop it first", ErrInUse, name)
+	}
+	if err != nil {
+		return "", nil, errors.Join(err, unlock())
+	}
+	return path, func() error { opened(); return unlock() }, nil
+}
+
+// replace puts the part, a complete database, in the place of the one at path, and keeps that.
+func (p *Part) replace(path string, now time.Time) (kept string, err error) {
+	if err := p.Sync(); err != nil {
+		return "", diskFull(withoutPath(err))
+	}
+	if err := ownedLike(p.Name(), path); err != nil {
+		return "", fmt.Errorf("give the copy to the owner of the database: %w", withoutPath(err))
+	}
+	p.Close() // Windows renames no open file
+	return exchange(path, p.Name(), now)
 }
 
 // exchange puts a new database in the place of the one at path, and keeps that one.
@@ -123,17 +146,18 @@ func suits(path, backup string) error {
 	if there, err := os.Stat(path); err == nil && os.SameFile(info, there) {
 		return errors.New("is the database itself; name a backup of it")
 	}
-	switch head, _, err := readHeader(backup); {
-	case err != nil:
+	head, size, err := readHeader(backup)
+	if err != nil {
 		return err
-	case !isDatabase(head):
+	}
+	if !isDatabase(head) {
 		return fmt.Errorf("%w; halfpoint import reads an export", ErrUnreadable)
 	}
-	return nil
+	return cutOff(head, size)
 }
 
 // settleFrom copies a database with its log into the part, and returns when that is
-// whole, checked, marked as replacing another database, and on the disk.
+// whole, checked, and marked as replacing another database.
 func (p *Part) settleFrom(ctx context.Context, from string, log *logHead, progress Progress, s *Summary) error {
 	name := p.Name()
 	for _, suffix := range []string{"", logSuffix} {
@@ -141,7 +165,7 @@ func (p *Part) settleFrom(ctx context.Context, from string, log *logHead, progre
 			return withoutPath(err)
 		}
 	}
-	err := settle(ctx, name, progress, s, func(db *sql.DB) error {
+	return settle(ctx, name, progress, s, func(db *sql.DB) error {
 		if log != nil {
 			if err := log.complete(ctx, db, from, name); err != nil {
 				return err
@@ -149,10 +173,6 @@ func (p *Part) settleFrom(ctx context.Context, from string, log *logHead, progre
 		}
 		return setMark(ctx, db, replacing)
 	})
-	if err != nil {
-		return err
-	}
-	return withoutPath(p.Sync())
 }
 
 // freeName returns name, or name with a number if there is such a file.

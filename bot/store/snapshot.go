@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,6 +48,9 @@ func snapshot(ctx context.Context, path string, progress Progress) (db *sql.DB, 
 			return db, func() { db.Close(); p.Discard() }, nil
 		}
 		p.Discard()
+		if errors.Is(err, errFull) {
+			err = fmt.Errorf("%w, so that there is no room for a copy beside it; make a backup on another disk, and use that", err)
+		}
 		if !errors.Is(err, errAwake) {
 			return nil, nil, err
 		}
@@ -131,7 +135,11 @@ func singleFile(path string) (bool, error) {
 			return false, nil
 		}
 	}
-	return head[readModeAt] != usesLog, nil
+	if err := cutOff(head, size); err != nil {
+		return false, err
+	}
+	// One that was restored and not yet opened may be opened at any moment.
+	return head[readModeAt] != usesLog && binary.BigEndian.Uint32(head[markAt:]) != replacing, nil
 }
 
 // oneConn connects to a connection that is there already.

@@ -356,7 +356,7 @@ func inspected(ctx context.Context, db *sql.DB) (tables int, current bool, err e
 		return 0, false, nil
 	}
 	if ours == 0 {
-		return 0, false, ErrUnreadable
+		return 0, false, fmt.Errorf("%w, but another program's", ErrUnreadable)
 	}
 	var has sql.NullInt64
 	err = db.QueryRowContext(ctx, "SELECT MAX(version_id) FROM "+versionTable).Scan(&has)

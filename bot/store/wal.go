@@ -248,6 +248,19 @@ func readHeader(path string) (head []byte, size int64, err error) {
 	return head[:n], info.Size(), nil
 }
 
+// cutOff returns an ErrUnreadable if a file without a log is shorter than its header says.
+func cutOff(head []byte, size int64) error {
+	word := func(i int) int64 { return int64(binary.BigEndian.Uint32(head[i:])) }
+	page := int64(binary.BigEndian.Uint16(head[16:]))
+	if page == 1 {
+		page = 1 << 16
+	}
+	if whole := page * word(28); head[readModeAt] != usesLog && word(24) == word(92) && size < whole {
+		return fmt.Errorf("%w: it is cut off: of %d bytes it has the first %d", ErrUnreadable, whole, size)
+	}
+	return nil
+}
+
 // isDatabase reports whether a header is that of a database.
 func isDatabase(head []byte) bool {
 	return len(head) == headerSize && bytes.HasPrefix(head, []byte("SQLite format 3\x00"))

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/store"
@@ -14,17 +15,58 @@ type backupCmd struct {
 	JSON   bool   `name:"json" help:"Print JSON."`
 }
 
-// A summary is what commands print of a database file as JSON.
+// A summary is what commands print of a new file, as JSON or in words.
 type summary struct {
 	File    string  `json:"file"`
 	Bytes   int64   `json:"bytes"`
 	Games   int     `json:"games"`
-	Version int64   `json:"version"` // of the tables
+	Last    string  `json:"last"`    // the time of the last event of a game; empty: there is none
+	Version int64   `json:"version"` // of the tables; of an export, of its form
 	Seconds float64 `json:"seconds"`
 }
 
 func summaryOf(s store.Summary, begun time.Time) summary {
-	return summary{s.File, s.Bytes, s.Games, s.Version, since(begun)}
+	last := ""
+	if !s.Last.IsZero() {
+		last = s.Last.UTC().Format(time.RFC3339)
+	}
+	return summary{s.File, s.Bytes, s.Games, last, s.Version, since(begun)}
+}
+
+func (s summary) String() string {
+	text := fmt.Sprintf("%s: %s, %d %s", s.File, megabytes(s.Bytes), s.Games, plural(s.Games, "game"))
+	if last, err := time.Parse(time.RFC3339, s.Last); err == nil {
+		text += ", last change on " + last.Format("2 January 2006 at 15:04:05 UTC")
+	}
+	return text + ".\n"
+}
+
+// A replacement is what commands print of a new database.
+type replacement struct {
+	summary
+	Kept string `json:"kept"` // the old one; empty: there was none
+	did  string
+}
+
+func (r replacement) String() string {
+	text := r.did + " " + r.summary.String()
+	switch _, err := os.Stat(r.Kept); {
+	case r.Kept == "":
+	case err != nil: // somebody deleted it
+		text += "The log of a database that is no longer there is now " + r.Kept + "-wal.\n"
+	default:
+		text += "The old database is now " + r.Kept + ".\n"
+	}
+	return text
+}
+
+// done prints what a command has done.
+func (e *env) done(asJSON bool, what fmt.Stringer) error {
+	if asJSON {
+		return writeJSON(e.out, what)
+	}
+	_, err := fmt.Fprint(e.out, what)
+	return err
 }
 
 // since returns the seconds since a time, in steps of a millisecond.
@@ -50,11 +92,7 @@ func (c *backupCmd) Run(e *env) error {
 	if err != nil {
 		return unusable(err)
 	}
-	out := struct {
-		summary
-		Removed []string `json:"removed"` // older backups
-		Ahead   []string `json:"ahead"`   // backups that seem to be of the future
-	}{summaryOf(made, begun), []string{}, []string{}}
+	out := backedUp{summaryOf(made, begun), []string{}, []string{}}
 	if c.Keep > 0 {
 		removed, ahead, err := store.RemoveBackups(database, made.File, c.Keep)
 		if err != nil {
@@ -62,17 +100,25 @@ func (c *backupCmd) Run(e *env) error {
 		}
 		out.Removed, out.Ahead = append(out.Removed, removed...), append(out.Ahead, ahead...)
 	}
-	if c.JSON {
-		return writeJSON(e.out, out)
+	return e.done(c.JSON, out)
+}
+
+// backedUp is what backup prints.
+type backedUp struct {
+	summary
+	Removed []string `json:"removed"` // older backups
+	Ahead   []string `json:"ahead"`   // backups that seem to be of the future
+}
+
+func (b backedUp) String() string {
+	text := b.summary.String()
+	for _, name := range b.Removed {
+		text += "Removed " + name + ".\n"
 	}
-	fmt.Fprintf(e.out, "%s: %s, %d %s.\n", made.File, megabytes(made.Bytes), made.Games, plural(made.Games, "game"))
-	for _, name := range out.Removed {
-		fmt.Fprintf(e.out, "Removed %s.\n", name)
+	for _, name := range b.Ahead {
+		text += name + " seems to be from the future; it is kept and does not count.\n"
 	}
-	for _, name := range out.Ahead {
-		fmt.Fprintf(e.out, "%s seems to be from the future; it is kept and does not count.\n", name)
-	}
-	return nil
+	return text
 }
 
 // unusable gives errors about the content of a file the status of bad content.

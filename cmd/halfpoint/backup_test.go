@@ -19,7 +19,7 @@ func TestBackupWhileRunning(t *testing.T) {
 		}
 	}
 	copied := filepath.Join(t.TempDir(), "copy.db")
-	if says := runOn(t, database, "backup", copied); !strings.HasPrefix(says, copied+": ") || !strings.HasSuffix(says, " MB, 1 game.\n") {
+	if says := runOn(t, database, "backup", copied); !strings.HasPrefix(says, copied+": ") || !strings.Contains(says, " MB, 1 game, last change on ") {
 		t.Fatalf("backed up: %q", says)
 	}
 	if _, ok := s.ask(uuid(3), "white", "/place C3"); !ok {

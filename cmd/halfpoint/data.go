@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
@@ -24,75 +25,89 @@ func (e *env) existingDatabase() (string, error) {
 }
 
 type exportCmd struct {
-	Out string `short:"o" help:"New file to write; - writes to standard output." placeholder:"FILE" default:"-"`
+	Target string `arg:"" optional:"" help:"New file to write; without it, or for -, standard output." placeholder:"FILE"`
+	Out    string `short:"o" hidden:"" help:"The same, as earlier releases have it." placeholder:"FILE"`
+	JSON   bool   `name:"json" help:"Print JSON about the new file."`
 }
 
-// Run writes the whole database as lines of JSON.
+// Run writes the whole database as lines of JSON, whether the bot is running or not.
 func (c *exportCmd) Run(e *env) (err error) {
+	target := c.Target
+	if target == "" {
+		target = c.Out
+	} else if c.Out != "" {
+		return usageError{errors.New("name one file to write")}
+	}
+	toOutput := target == "" || target == "-"
+	if toOutput && c.JSON {
+		return usageError{errors.New("--json is about a new file; name one to write")}
+	}
 	database, err := e.existingDatabase()
 	if err != nil {
 		return err
 	}
 	ctx, stop := interrupted()
 	defer stop()
-	context.AfterFunc(ctx, stop) // the reader of the output may block us: a second signal ends the program
-	st, err := store.Open(ctx, database)
+	lowerPriority()
+	begun := time.Now()
+	if toOutput {
+		context.AfterFunc(ctx, stop) // the reader of the output may block us: a second signal ends the program
+		_, err := store.Export(ctx, database, e.out, e.working)
+		return unusable(err)
+	}
+	made, err := store.ExportTo(ctx, database, target, e.working)
 	if err != nil {
-		return err
+		return unusable(err)
 	}
-	defer st.Close()
-	if c.Out == "-" {
-		return st.Export(ctx, &counted{Writer: e.out, e: e, what: "exported"})
-	}
-	// Never overwrite a file, which may be an older export or the database. The export
-	// contains people's names, so only its owner may read it.
-	f, err := os.OpenFile(c.Out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return plain(c.Out, err)
-	}
-	err = st.Export(ctx, &counted{Writer: f, e: e, what: "exported"})
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		os.Remove(c.Out)
-		return plain(c.Out, err)
-	}
-	return nil
+	return e.done(c.JSON, summaryOf(made, begun))
 }
 
 type importCmd struct {
 	File string `arg:"" help:"Export to read; - reads standard input."`
+	JSON bool   `name:"json" help:"Print JSON."`
 }
 
-// Run fills a new database with an export.
+// Run makes a new database from an export.
 func (c *importCmd) Run(e *env) error {
 	s, err := e.settings()
 	if err != nil {
 		return err
 	}
-	var in io.Reader = e.in
+	in, size := e.in, int64(0)
 	if c.File != "-" {
 		f, err := os.Open(c.File)
 		if err != nil {
 			return plain(c.File, err)
 		}
 		defer f.Close()
-		in = f
+		info, err := f.Stat()
+		switch {
+		case err != nil:
+			return plain(c.File, err)
+		case info.IsDir():
+			return fmt.Errorf("%s: is a directory", c.File)
+		}
+		in, size = f, info.Size()
 	}
-	// A signal ends the program at once; then nothing is imported.
-	ctx := context.Background()
-	st, err := store.Open(ctx, s.Database)
+	ctx, stop := interrupted()
+	defer stop()
+	// Whoever writes to standard input may block us: then an interrupt need not wait.
+	from, to := io.Pipe()
+	go func() {
+		_, err := io.Copy(to, &counted{Reader: in, e: e, what: "importing", size: size})
+		if err != nil {
+			err = plain(c.File, err)
+		}
+		to.CloseWithError(err)
+	}()
+	defer context.AfterFunc(ctx, func() { to.CloseWithError(ctx.Err()) })()
+	begun := time.Now()
+	made, kept, err := store.Import(ctx, s.Database, from, begun, e.working)
+	if bad := (*store.BadExport)(nil); errors.As(err, &bad) {
+		return usageError{fmt.Errorf("%s: %w", c.File, err)}
+	}
 	if err != nil {
 		return err
 	}
-	defer st.Close()
-	err = st.Import(ctx, &counted{Reader: in, e: e, what: "imported"})
-	var bad *store.BadExport
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &bad):
-		return usageError{fmt.Errorf("%s: %w", c.File, err)}
-	case errors.Is(err, store.ErrNotEmpty):
-		return fmt.Errorf("%s: %w; import into a new one", s.Database, store.ErrNotEmpty)
-	}
-	return plain(c.File, err)
+	return e.done(c.JSON, replacement{summaryOf(made, begun), kept, "Imported"})
 }

@@ -50,8 +50,8 @@ type cli struct {
 	Perft       perftCmd       `cmd:"" help:"Count the sequences of turns of each length."`
 	Backup      backupCmd      `cmd:"" help:"Copy the database to a new file, or into a folder. The bot may be running."`
 	Check       checkCmd       `cmd:"" help:"Check every game of the database, and what else it holds. The bot may be running."`
-	Export      exportCmd      `cmd:"" help:"Write the whole database as lines of JSON."`
-	Import      importCmd      `cmd:"" help:"Fill a new database from an export."`
+	Export      exportCmd      `cmd:"" help:"Write the whole database as lines of JSON. The bot may be running."`
+	Import      importCmd      `cmd:"" help:"Make a new database from an export. Stop halfpoint first."`
 	Restore     restoreCmd     `cmd:"" help:"Put a backup in the place of the database. Stop halfpoint first."`
 	Undelivered undeliveredCmd `cmd:"" help:"List posts and events that Halfpoint gave up, or retry posts."`
 	Health      healthCmd      `cmd:"" help:"Ask the running bot how it is, for example as the health check of a container."`
@@ -147,7 +147,8 @@ func report(errout io.Writer, err error) int {
 		}
 		return status
 	}
-	fmt.Fprintln(errout, "halfpoint:", strings.Join(strings.Fields(err.Error()), " "))
+	says := strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted")
+	fmt.Fprintln(errout, "halfpoint:", strings.Join(strings.Fields(says), " "))
 	var usage usageError
 	var bad *bot.BadSetting
 	if errors.As(err, &usage) || errors.As(err, &bad) {

@@ -87,7 +87,7 @@ func (e *env) progress(format string, args ...any) {
 // working shows the progress of work on a database.
 func (e *env) working(what string, done, all int) {
 	if all > 0 {
-		what += " " + bar(done, all)
+		what += " " + bar(min(done, all), all)
 	}
 	e.progress("%s", what)
 }
@@ -111,30 +111,18 @@ func isTerminal(w io.Writer) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// A counted reader or writer shows how much it has read or written.
+// A counted reader shows how much of its size it has read.
 type counted struct {
 	io.Reader
-	io.Writer
-	e    *env
-	what string // "exporting", "importing"
-	n    int64
-}
-
-func (c *counted) tell(n int) {
-	c.n += int64(n)
-	c.e.progress("%s: %.1f MB", c.what, float64(c.n)/1e6)
+	e       *env
+	what    string
+	n, size int64
 }
 
 // Read reads and shows progress.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
-	c.tell(n)
-	return n, err
-}
-
-// Write writes and shows progress.
-func (c *counted) Write(p []byte) (int, error) {
-	n, err := c.Writer.Write(p)
-	c.tell(n)
+	c.n += int64(n)
+	c.e.working(c.what, int(c.n), int(c.size))
 	return n, err
 }

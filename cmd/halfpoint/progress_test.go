@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,10 +39,14 @@ func TestProgress(t *testing.T) {
 		fmt.Fprintln(e.out, "done")
 		saw("done\n")
 		time.Sleep(100 * time.Millisecond)
-		io.Copy(&counted{Writer: io.Discard, e: e, what: "exported"}, bytes.NewReader(make([]byte, 2<<20)))
-		saw("\rexported: 2.1 MB")
+		counted := &counted{Reader: bytes.NewReader(make([]byte, 2<<20)), e: e, what: "importing", size: 4 << 20}
+		counted.Read(make([]byte, 1<<20))
+		saw("\rimporting [#####...............]")
+		time.Sleep(100 * time.Millisecond)
+		counted.Read(make([]byte, 1<<20))
+		saw("\rimporting [##########..........]")
 		c.Write(nil)
-		saw("\r                \r")
+		saw("\r                                \r")
 	})
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/store"
@@ -25,15 +24,5 @@ func (c *restoreCmd) Run(e *env) error {
 	if err != nil {
 		return unusable(err)
 	}
-	if c.JSON {
-		return writeJSON(e.out, struct {
-			summary
-			Kept string `json:"kept"` // the old database; empty: there was none
-		}{summaryOf(restored, begun), kept})
-	}
-	fmt.Fprintf(e.out, "Restored %s.\n", s.Database)
-	if kept != "" {
-		fmt.Fprintf(e.out, "The old database is now %s.\n", kept)
-	}
-	return nil
+	return e.done(c.JSON, replacement{summaryOf(restored, begun), kept, "Restored"})
 }
