@@ -194,8 +194,14 @@ func TestRoomIsMadeOnce(t *testing.T) {
 
 // What the bot says first in a room that it has just made can be read by whom it has
 // invited, though the homeserver does not say yet who that is, nor that the room is
-// encrypted.
+// encrypted; also if the bot has looked by then whether everybody else has left the room.
 func TestFirstWordsInARoomOfItsOwn(t *testing.T) {
+	for name, later := range map[string]time.Duration{"at once": 0, "a little later": 5 * time.Second} {
+		t.Run(name, func(t *testing.T) { firstWords(t, later) })
+	}
+}
+
+func firstWords(t *testing.T, later time.Duration) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
 		p := c.through()
@@ -213,6 +219,7 @@ func TestFirstWordsInARoomOfItsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(later)
 		if _, err := c.a.send(t.Context(), c.a.device(), at, message.Text(message.Content{Text: "for you alone"}), "first", nil); err != nil {
 			t.Fatal(err)
 		}

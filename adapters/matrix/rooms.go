@@ -136,16 +136,16 @@ func (a *Adapter) leaveAlone(ctx context.Context, at id.RoomID) {
 	if dev == nil {
 		return
 	}
-	members, err := dev.Client.Members(ctx, at)
+	members, err := a.membersOf(ctx, dev, at)
 	if err != nil {
 		return
 	}
 	gone := false
-	for _, e := range members.Chunk {
-		if e.GetStateKey() == dev.Client.UserID.String() {
+	for user, membership := range members {
+		if user == dev.Client.UserID {
 			continue
 		}
-		switch e.Content.AsMember().Membership {
+		switch membership {
 		case event.MembershipJoin, event.MembershipInvite, event.MembershipKnock:
 			return
 		case event.MembershipLeave, event.MembershipBan:
@@ -700,13 +700,27 @@ func (a *Adapter) company(ctx context.Context, dev *device.Device, at id.RoomID)
 			a.fresh.Delete(at)
 		}
 	}
-	// Not by the client's own method, which would replace the state from /sync by an
-	// answer that may be older.
-	body, err := a.get(ctx, dev, mautrix.ClientURLPath{"v3", "rooms", at, "members"}, nil)
+	members, err := a.membersOf(ctx, dev, at)
 	if refusedBy(err) { // the bot is not there itself
 		return with, nil
 	} else if err != nil {
 		return nil, fmt.Errorf("get the room's members: %w", err)
+	}
+	for user, membership := range members {
+		switch membership {
+		case event.MembershipJoin, event.MembershipInvite:
+			with[user] = true
+		}
+	}
+	return with, nil
+}
+
+// membersOf asks the homeserver who is, or was, in a room. The client's own method would
+// replace the state from /sync, and what hasInvited has stored, by an answer that may be older.
+func (a *Adapter) membersOf(ctx context.Context, dev *device.Device, at id.RoomID) (map[id.UserID]event.Membership, error) {
+	body, err := a.get(ctx, dev, mautrix.ClientURLPath{"v3", "rooms", at, "members"}, nil)
+	if err != nil {
+		return nil, err
 	}
 	var members struct {
 		Chunk []struct {
@@ -717,15 +731,13 @@ func (a *Adapter) company(ctx context.Context, dev *device.Device, at id.RoomID)
 		}
 	}
 	if err := json.Unmarshal(body, &members); err != nil {
-		return nil, fmt.Errorf("read the room's members: %w", err)
+		return nil, err
 	}
+	list := make(map[id.UserID]event.Membership, len(members.Chunk))
 	for _, e := range members.Chunk {
-		switch e.Content.Membership {
-		case event.MembershipJoin, event.MembershipInvite:
-			with[e.User] = true
-		}
+		list[e.User] = e.Content.Membership
 	}
-	return with, nil
+	return list, nil
 }
 
 // fresh is a room that the bot has just made for somebody: homeservers do not say
