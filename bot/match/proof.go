@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,14 +38,14 @@ const (
 
 // digest returns the digest of some texts.
 func digest(texts ...string) string {
-	h := sha256.New()
-	var size [8]byte
+	var room [512]byte
+	all := room[:0]
 	for _, t := range texts {
-		binary.BigEndian.PutUint64(size[:], uint64(len(t)))
-		h.Write(size[:])
-		io.WriteString(h, t)
+		all = binary.BigEndian.AppendUint64(all, uint64(len(t)))
+		all = append(all, t...)
 	}
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:11])
+	sum := sha256.Sum256(all)
+	return base64.RawURLEncoding.EncodeToString(sum[:11])
 }
 
 // stamp writes a time as it is stored, in milliseconds of Unix time.
@@ -129,6 +128,32 @@ func (e Event) proven(m Match, before []Event) error {
 	return nil
 }
 
+// SameLink reports whether two proofs have the same link, which proves an event and all events
+// with links before it.
+func SameLink(a, b string) bool {
+	link := Event{Proof: a}.link()
+	return link != "" && link == Event{Proof: b}.link()
+}
+
+// Differs returns the number of the first of some events that is not the same in a log which
+// should have grown from them; 0: all are. A comment is the same after its author was forgotten.
+func Differs(was, is []Event) int {
+	for i, e := range was {
+		if i >= len(is) {
+			return e.Seq
+		}
+		now := is[i]
+		if e.Body.Kind == eventComment && now.Body.Args == "" {
+			e.Body.Args = ""
+		}
+		if linked := e.link() != "" || now.link() != ""; linked && !SameLink(e.Proof, now.Proof) || !linked && e.Proof != now.Proof ||
+			e.Seq != now.Seq || !e.At.Equal(now.At) || e.By != now.By || e.Body != now.Body {
+			return e.Seq
+		}
+	}
+	return 0
+}
+
 // A Damage says what is wrong with a stored match: its row or its log is not as the bot wrote
 // it, or this version no longer plays the ruleset as it was played.
 type Damage struct {
@@ -175,7 +200,7 @@ func Verify(m Match, events []Event) (old bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return events[0].link() == "", p.Prove(m)
+	return events[0].link() == "", p.stands(m)
 }
 
 // Prove returns a *Damage if what is stored of the match m, or the part of its events from which the position
@@ -185,6 +210,12 @@ func (p *Position) Prove(m Match) error {
 	if err := unbroken(m, p.Events); err != nil {
 		return err
 	}
+	return p.stands(m)
+}
+
+// stands returns a *Damage if the match m does not stand as after the events from which the
+// position was folded, whose links are a chain. It says nothing of a part of them.
+func (p *Position) stands(m Match) error {
 	n := len(p.Events)
 	if n == 0 || n < m.Seq && m.Head != "" {
 		return nil

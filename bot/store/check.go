@@ -23,6 +23,7 @@ type Report struct {
 	Old      int // those of them that an earlier version began, whose proofs say less
 	Events   int // of games
 	Contests int // leagues and tournaments
+	Compared int // games of the backup
 	Damage   []Damage
 	Jobs     []Job
 }
@@ -61,7 +62,8 @@ const gamesAtOnce = 100
 // Check reads everything in the database called name as it is at one moment, folds every
 // game and proves it. Another process may be using the database, and notices nothing. An
 // error means that it could not be checked; damage is no error. Check changes nothing.
-func Check(ctx context.Context, name string, now time.Time, progress Progress) (r Report, err error) {
+// Unless backup is empty, Check also compares every game with the one in that backup.
+func Check(ctx context.Context, name, backup string, now time.Time, progress Progress) (r Report, err error) {
 	path, err := existing(name)
 	if err != nil {
 		return r, err
@@ -79,6 +81,11 @@ func Check(ctx context.Context, name string, now time.Time, progress Progress) (
 				return r, err
 			}
 			c.found(Damage{Why: unreadable(err).Error()})
+		}
+	}
+	if backup != "" {
+		if err := c.against(ctx, backup); err != nil {
+			return r, err
 		}
 	}
 	slices.SortStableFunc(r.Damage, func(a, b Damage) int {

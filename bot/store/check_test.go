@@ -30,14 +30,11 @@ import (
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// club is a database file with games of several rulesets, some with clocks, handicap,
-// comments, turns that were taken back, and results; and a tournament.
-func club(t *testing.T) (file []byte, games []match.GameID) {
-	t.Helper()
-	s := open(t, store.Memory)
-	now, n, r := noon, 0, rand.New(rand.NewPCG(1, 32))
+// talk returns a function that makes requests of a bot with a store.
+func talk(t *testing.T, s *store.Store, r *rand.Rand) func(room int, who, typed string) {
+	now, n := noon, 0
 	service := bot.New(s, bot.Config{Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }, Rand: rand.NewChaCha8([32]byte{})})
-	say := func(room int, who, typed string) {
+	return func(room int, who, typed string) {
 		t.Helper()
 		n++
 		now = now.Add(time.Duration(1+r.IntN(1000)) * time.Second)
@@ -47,10 +44,18 @@ func club(t *testing.T) (file []byte, games []match.GameID) {
 			name, value, _ := strings.Cut(word, ":")
 			args[name] = value
 		}
-		_, err := service.Ask(t.Context(), bot.Request{ID: fmt.Sprintf("far:%d", n), Command: command, Args: args,
+		_, err := service.Ask(t.Context(), bot.Request{ID: fmt.Sprintf("far:%d:%s", n, typed), Command: command, Args: args,
 			Who: outbox.User{Platform: "far", ID: who, Name: who}, Where: match.Room{Platform: "far", Channel: fmt.Sprint("room", room)}})
 		must(t, err)
 	}
+}
+
+// club is a database file with games of several rulesets, some with clocks, handicap,
+// comments, turns that were taken back, and results.
+func club(t *testing.T) (file []byte, games []match.GameID) {
+	t.Helper()
+	s, r := open(t, store.Memory), rand.New(rand.NewPCG(1, 32))
+	say := talk(t, s, r)
 	for room := range 20 {
 		say(room, "ada", "new size:9x9 rules:"+[]string{"two-button", "aga", "japanese", "half-pass"}[room%4]+[]string{"", " clock:3d", " handicap:2"}[room%3])
 		say(room, "bob", "join")
@@ -90,7 +95,7 @@ func club(t *testing.T) (file []byte, games []match.GameID) {
 
 func check(t *testing.T, name string) store.Report {
 	t.Helper()
-	r, err := store.Check(t.Context(), name, noon, nil)
+	r, err := store.Check(t.Context(), name, "", noon, nil)
 	must(t, err)
 	return r
 }
@@ -172,7 +177,7 @@ func TestEveryEditIsFound(t *testing.T) {
 	file, games := club(t)
 	names := slices.Sorted(maps.Keys(edits))
 	tried := map[string]int{}
-	for n, seed := 0, uint64(0); n < tier.Pick(200, 1000, 20_000); seed++ {
+	for n, seed := 0, uint64(0); n < tier.Pick(100, 1000, 20_000); seed++ {
 		r := rand.New(rand.NewPCG(seed, 32))
 		name := files{"": file}.lay(t)
 		db, err := sql.Open("sqlite", name)
@@ -209,7 +214,6 @@ func TestEveryEditIsFound(t *testing.T) {
 			t.Fatalf("seed %d, edits %v (-damaged +found):\n%s", seed, how, diff)
 		}
 	}
-	t.Log(tried)
 	for _, what := range names {
 		if tried[what] == 0 {
 			t.Errorf("%s: not tried", what)
@@ -238,7 +242,7 @@ func TestCheckOtherRows(t *testing.T) {
 		{"INSERT INTO contest VALUES ('e-1', 'p', 'far', 'room', '', 1, 'Open', 'signup', 1, 0, 0)", []store.Damage{{Game: "e-1", Number: 1, Seq: 1, Why: "it is missing"}}, nil},
 		{`INSERT INTO contest VALUES ('e-1', 'p', 'far', 'room', '', 1, 'Open', 'signup', 1, 0, 0);
 			INSERT INTO contest_event VALUES ('e-1', 1, 0, '', '', '{"kind":"join"}')`, []store.Damage{{Game: "e-1", Number: 1, Seq: 1, Why: "event 1, join: it cannot come here"}}, nil},
-		{"UPDATE inbox SET at = 1 WHERE request = 'far:1'", nil, []store.Job{{Table: "inbox", Rows: 1, Late: 1}}},
+		{"UPDATE inbox SET at = 1 WHERE request = 'far:1:new size:9x9 rules:two-button'", nil, []store.Job{{Table: "inbox", Rows: 1, Late: 1}}},
 		{"INSERT INTO server VALUES ('far', 'club', '{}', 1000)", nil, []store.Job{{Server: "far/club", Due: time.Unix(1, 0).UTC().AddDate(0, 0, 7)}}},
 		{`INSERT INTO bookmark SELECT 'bot:forget:' || id, '{}' FROM person WHERE name = 'ada'`, nil, []store.Job{{Person: "ada", Rows: 1 + 10}}},
 	} {
@@ -273,6 +277,59 @@ func TestCheckOtherRows(t *testing.T) {
 	}
 }
 
+// Somebody who computes all proofs of a game again, or removes them all, is found only against
+// a backup; there games only grow, and lose comments of people who are forgotten.
+func TestCheckAgainstBackup(t *testing.T) {
+	earlier, games := club(t)
+	after := func(who string) []byte {
+		name := files{"": earlier}.lay(t)
+		s := open(t, name)
+		talk(t, s, rand.New(rand.NewPCG(2, 32)))(19, who, "resign confirm:yes")
+		must(t, s.Close())
+		file, err := os.ReadFile(name)
+		must(t, err)
+		return file
+	}
+	backup, recomputed := after("ada"), after("bob")
+	const strip = `UPDATE event SET proof = (SELECT substr(head, 16, 16) FROM game WHERE id = game), at = at + 5000 WHERE game = '%[1]s';
+		UPDATE game SET head = '' WHERE id = '%[1]s'`
+	for what, c := range map[string]struct {
+		file     []byte
+		edit     string
+		seq, old int // of the event that differs; 0: the game; -1: none
+	}{
+		"the same":           {file: backup, seq: -1},
+		"forgotten":          {file: backup, edit: "UPDATE event SET body = 'comment', proof = substr(proof, 1, 31) WHERE body LIKE 'comment %'", seq: -1},
+		"recomputed":         {file: recomputed, seq: -2},
+		"proofs removed":     {file: backup, edit: fmt.Sprintf(strip, games[5]), seq: 1, old: 1},
+		"removed altogether": {file: backup, edit: fmt.Sprintf("DELETE FROM due WHERE game = '%[1]s'; DELETE FROM post WHERE game = '%[1]s'; DELETE FROM event WHERE game = '%[1]s'; DELETE FROM game_channel WHERE game = '%[1]s'; DELETE FROM game WHERE id = '%[1]s'", games[5])},
+	} {
+		name := files{"": c.file}.lay(t)
+		if c.edit != "" {
+			sqlDo(t, name, c.edit)
+		}
+		if r := check(t, name); len(r.Damage) > 0 || r.Old != c.old {
+			t.Errorf("%s, on its own: %+v", what, r)
+		}
+		r, err := store.Check(t.Context(), name, files{"": backup}.lay(t), noon, nil)
+		must(t, err)
+		switch {
+		case r.Compared != len(games):
+			t.Errorf("%s: compared %d", what, r.Compared)
+		case c.seq == -1 && len(r.Damage) == 0:
+		case len(r.Damage) != 1:
+			t.Errorf("%s: %+v", what, r.Damage)
+		case c.seq == -2 && r.Damage[0].Where.Channel == "room19" && r.Damage[0].Seq > 10:
+		case r.Damage[0].Game != games[5] || r.Damage[0].Seq != c.seq:
+			t.Errorf("%s: %+v", what, r.Damage)
+		}
+	}
+	r, err := store.Check(t.Context(), files{"": backup}.lay(t), files{"": earlier}.lay(t), noon, nil)
+	if err != nil || len(r.Damage) > 0 || r.Compared != len(games) {
+		t.Errorf("gone on: %+v, %v", r, err)
+	}
+}
+
 // A damaged page does not keep the rest from being checked.
 func TestCheckDamagedFile(t *testing.T) {
 	file, games := club(t)
@@ -291,7 +348,7 @@ func TestCheckDamagedFile(t *testing.T) {
 		"a text":        {files{"": []byte("Dear diary,")}.lay(t), "not a halfpoint database"},
 		"nothing":       {files{"": nil}.lay(t), "is empty"},
 	} {
-		if _, err := store.Check(t.Context(), c.name, noon, nil); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := store.Check(t.Context(), c.name, "", noon, nil); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -354,7 +411,7 @@ func TestCheckLeavesNothing(t *testing.T) {
 // checkAndDie checks a database, and dies at a step of it.
 func checkAndDie(ctx context.Context, file string) error {
 	at, n := os.Args[3], 0
-	_, err := store.Check(ctx, file, noon, func(string, int, int) {
+	_, err := store.Check(ctx, file, "", noon, func(string, int, int) {
 		if n++; fmt.Sprint(n) == at {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}

@@ -84,17 +84,19 @@ func (s *Store) Events(ctx context.Context, id match.GameID, after, to int) (_ [
 	if after >= to {
 		return nil, nil
 	}
-	events, err := list(ctx, s.read, func(scan scanner) (e match.Event, err error) {
-		var at int64
-		var body string
-		err = scan(&e.Seq, &at, &e.By, &body, &e.Proof)
-		e.At, e.Body = moment(at), match.ParseBody(body)
-		return e, err
-	}, "SELECT seq, at, actor, body, proof FROM event WHERE game = $1 AND seq > $2 AND seq <= $3 ORDER BY seq", id, after, to)
+	events, err := list(ctx, s.read, scanEvent, "SELECT seq, at, actor, body, proof FROM event WHERE game = $1 AND seq > $2 AND seq <= $3 ORDER BY seq", id, after, to)
 	if err == nil && len(events) != to-after {
 		err = fmt.Errorf("found %d events after event %d, want %d", len(events), after, to-after)
 	}
 	return events, err
+}
+
+func scanEvent(scan scanner) (e match.Event, err error) {
+	var at int64
+	var body string
+	err = scan(&e.Seq, &at, &e.By, &body, &e.Proof)
+	e.At, e.Body = moment(at), match.ParseBody(body)
+	return e, err
 }
 
 // fewMatches is how many matches a query may ask for that does not wait for costly reads.

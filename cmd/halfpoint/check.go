@@ -11,6 +11,7 @@ import (
 
 type checkCmd struct {
 	Database string `arg:"" optional:"" help:"Database or backup to check, instead of that of the configuration." placeholder:"DATABASE"`
+	Against  string `help:"Also compare every game with the one in this backup: who computes proofs again is found only so." placeholder:"BACKUP"`
 	JSON     bool   `name:"json" help:"Print JSON."`
 }
 
@@ -42,7 +43,7 @@ func (c *checkCmd) Run(e *env) error {
 	defer stop()
 	lowerPriority()
 	begun := time.Now()
-	r, err := store.Check(ctx, database, begun, e.working)
+	r, err := store.Check(ctx, database, c.Against, begun, e.working)
 	if err != nil {
 		return usageError{err}
 	}
@@ -70,6 +71,9 @@ func printCheck(w io.Writer, file string, r store.Report) error {
 	fmt.Fprintf(&b, "%s: %d %s with %d %s, %d %s.\n", file, r.Games, plural(r.Games, "game"), r.Events, plural(r.Events, "event"), r.Contests, contests)
 	if r.Old > 0 {
 		fmt.Fprintf(&b, "%d of the games began under an earlier version: their proofs cover the turns, not players, times and komi.\n", r.Old)
+	}
+	if r.Compared > 0 {
+		fmt.Fprintf(&b, "Compared with %d %s of the backup.\n", r.Compared, plural(r.Compared, "game"))
 	}
 	var damaged, games, rows []string
 	for _, d := range r.Damage {
@@ -184,10 +188,11 @@ func checkJSON(file string, r store.Report, begun time.Time) any {
 		Old      int      `json:"old"`
 		Events   int      `json:"events"`
 		Contests int      `json:"contests"`
+		Compared int      `json:"compared"` // games of the backup
 		Damage   []damage `json:"damage"`
 		Deleting []job    `json:"deleting"`
 		Seconds  float64  `json:"seconds"`
-	}{file, r.Games, r.Old, r.Events, r.Contests, []damage{}, []job{}, since(begun)}
+	}{file, r.Games, r.Old, r.Events, r.Contests, r.Compared, []damage{}, []job{}, since(begun)}
 	for _, d := range r.Damage {
 		row := damage{Game: string(d.Game), Platform: d.Where.Platform, Channel: d.Where.Channel, Number: d.Number, Event: d.Seq, Table: d.Table, Rows: d.Rows, Why: d.Why}
 		if d.OfContest() {
