@@ -25,6 +25,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -162,7 +163,7 @@ func newClub(t *testing.T, o discordtest.Options) *club {
 func newRealClub(t *testing.T, o discordtest.Options) *club {
 	t.Helper()
 	if o.Patience == 0 {
-		o.Patience = time.Minute
+		o.Patience = tier.Patience(t)
 	}
 	return makeClub(t, o)
 }
@@ -246,13 +247,21 @@ func (c *club) runs(cfg Config, run func(context.Context, *Adapter) error) (a *A
 				c.Fatal(err)
 			}
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(c.patience()):
 		c.Fatalf("the bot is not ready\n%s", c.log.String())
 	}
 	if !c.d.WaitCommands(1) {
 		c.Fatalf("no commands were registered\n%s", c.log.String())
 	}
 	return a, stop
+}
+
+// patience is how long a test waits for what should come.
+func (c *club) patience() time.Duration {
+	if c.network != nil {
+		return time.Minute
+	}
+	return tier.Patience(c.T)
 }
 
 // A plug connects a program with the network until it is pulled.

@@ -80,7 +80,7 @@ func TestStrangers(t *testing.T) {
 			killed.plays(k)
 			select {
 			case <-struck:
-			case <-time.After(time.Minute):
+			case <-time.After(c.patience()):
 				t.Fatalf("the board after %q is not sent", killed.Turns[k].Reads)
 			}
 			over()

@@ -12,6 +12,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // A detour sends what is meant for Discord to the double.
@@ -44,7 +45,7 @@ func discordgoSession(t *testing.T, d *discordtest.Server) *discordgo.Session {
 func TestDiscordgo(t *testing.T) {
 	t.Parallel()
 	log.SetOutput(io.Discard) // it writes its own trouble there
-	d := discordtest.New(t, discordtest.Options{Now: func() time.Time { return noon }, Lax: true, Privileged: 1 << 15, Patience: time.Minute})
+	d := discordtest.New(t, discordtest.Options{Now: func() time.Time { return noon }, Lax: true, Privileged: 1 << 15, Patience: tier.Patience(t)})
 	club := d.Guild("Go club")
 	room := club.Channel("games")
 	alice := club.Member("alice")

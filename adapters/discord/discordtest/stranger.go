@@ -113,7 +113,7 @@ func (w *Stranger) locked(do func()) {
 // reports false if it never does.
 func (w *Stranger) await(so func() bool) bool {
 	late := false
-	timer := time.AfterFunc(max(w.s.o.Patience, 30*time.Second), func() { w.locked(func() { late = true }) })
+	timer := time.AfterFunc(max(w.s.o.Patience, tier.Patience(w.t)), func() { w.locked(func() { late = true }) })
 	defer timer.Stop()
 	for !so() {
 		if late || w.ended {

@@ -16,7 +16,7 @@ func TestDiscordJS(t *testing.T) {
 	tier.Change(t)
 	t.Parallel()
 	begun := time.Now()
-	s := New(t, Options{Now: func() time.Time { return begun }, Privileged: intentContent, Lax: true, Patience: time.Minute})
+	s := New(t, Options{Now: func() time.Time { return begun }, Privileged: intentContent, Lax: true, Patience: tier.Patience(t)})
 	club := s.Guild("Go club")
 	room := club.Channel("games")
 	alice, bob := club.Member("alice"), club.Member("bob")
@@ -145,7 +145,7 @@ Halfpoint: It begins.
 func TestDiscordJSWatches(t *testing.T) {
 	tier.Change(t)
 	t.Parallel()
-	s := New(t, Options{Privileged: intentContent, IdentifyEvery: time.Millisecond})
+	s := New(t, Options{Privileged: intentContent, IdentifyEvery: time.Millisecond, Patience: tier.Patience(t)})
 	club := s.Guild("Go club")
 	room := club.Channel("games")
 	alice := club.Member("alice")
