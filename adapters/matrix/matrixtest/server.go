@@ -175,7 +175,7 @@ global:
   presence: {enable_inbound: false, enable_outbound: false}
   report_stats: {enabled: false}
   cache: {max_size_estimated: 64mb, max_age: 1h}
-  jetstream: {in_memory: true}
+  jetstream: {in_memory: true, storage_path: %s}
 client_api:
   registration_disabled: true
   guests_disabled: true
@@ -208,7 +208,7 @@ mscs:
   database: {connection_string: "file:mscs.db"}
 logging:
 - {type: std, level: warn}
-`, Name, secret)
+`, Name, filepath.ToSlash(s.folder)+"/jetstream", secret)
 	// Nothing here need outlive a power cut, and who reads need not wait for who
 	// writes. Dendrite hands on what stands behind a question mark only if that is
 	// hidden in the path.
