@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -234,6 +235,37 @@ func TestEventPageInChromium(t *testing.T) {
 	p.wait(`[...document.querySelectorAll('.games img')].some((i) => i.src.endsWith('/g/%s/%d/board.svg'))`, m.Page, m.Seq+1)
 	if !get[bool](p, `document.querySelector('#s1-1-1').matches(':popover-open')`) {
 		t.Error("what the reader had opened is closed")
+	}
+}
+
+// An answer that comes after a newer one does not take the page back.
+func TestEventPageStaysNewInChromium(t *testing.T) {
+	tier.Change(t)
+	l := newLeague(t, match.LinkPages)
+	l.play(t)
+	url, _ := openTCP(t, newRoom(l.st), l)
+	p := blankTab(t, chromium(t))
+	p.do(chromedp.Navigate(url + l.path))
+	get[bool](p, `(() => {
+		const ask = window.fetch;
+		window.asked = 0;
+		window.fetch = async (...what) => {
+			const first = ++window.asked === 1, text = await (await ask(...what)).text();
+			if (first) await new Promise((done) => { window.late = done; });
+			return new Response(text);
+		};
+		return true;
+	})()`)
+	const shows = `[...document.querySelectorAll('.games img')].some((i) => i.src.endsWith('/g/%s/%d/board.svg'))`
+	m, who := l.waiting(t)
+	p.wait(shows, m.Page, m.Seq)
+	l.ask(t, who, "/place C3 game:"+strconv.Itoa(m.Number))
+	p.wait("window.late")
+	m, who = l.waiting(t)
+	l.ask(t, who, "/place B2 game:"+strconv.Itoa(m.Number))
+	p.wait(shows, m.Page, m.Seq+1)
+	if !get[bool](p, `new Promise((done) => { window.late(); setTimeout(() => done(`+fmt.Sprintf(shows, m.Page, m.Seq+1)+`), 100); })`) {
+		t.Error("the page shows an older board again")
 	}
 }
 

@@ -5,20 +5,24 @@ import { Shared } from "./share.js";
 
 const main = document.querySelector("main");
 let newest = main.dataset.newest, retrying = 0;
+let asked = 0, shown = 0; // how often the page was asked for, and which of these answers is shown
 
 async function update(tries = 0) {
   clearTimeout(retrying);
+  const mine = ++asked;
   let page;
   try {
     page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
   } catch {
     // the network is away
   }
+  if (mine < shown) return; // what was asked for later has come before, and is newer
   const fresh = page?.querySelector("main");
   if (!fresh) { // too many requests, or the server has a bad day
-    retrying = setTimeout(() => update(tries + 1), 1000 * Math.min(2 ** tries, 60));
+    if (mine === asked) retrying = setTimeout(() => update(tries + 1), 1000 * Math.min(2 ** tries, 60));
     return;
   }
+  shown = mine;
   if (!fresh.matches(".event")) shared.close(); // there is no page any more
   // What the reader has opened, where they are, and how far the tables are scrolled stays.
   const open = main.querySelector(":popover-open")?.id, focused = main.contains(document.activeElement) && document.activeElement;
