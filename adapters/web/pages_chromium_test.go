@@ -136,7 +136,7 @@ var axeFolder = sync.OnceValues(func() (string, error) {
 			return "", err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline")
 	npm.Dir, npm.WaitDelay = folder, time.Second

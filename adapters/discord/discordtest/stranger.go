@@ -292,7 +292,7 @@ func install(t testing.TB) string {
 	if err := os.CopyFS(fresh, scripts); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	npm.Dir = filepath.Join(fresh, "js")
