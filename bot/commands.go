@@ -245,6 +245,9 @@ func listHandlers() []handler {
 				{"A draw", "draw"}, {"Without result", "void"}}},
 			{Name: "dead", Summary: "For the count, a stone of each dead chain: C3 D5", Rest: true, Suggest: true}, gameOption,
 		}}},
+		{Command: Command{"log", room, "See what moderators did here (moderators)", []Option{
+			{Name: "page", Summary: "2 and so on: what was earlier", Type: IntegerOption},
+		}}, question: moderation, noGame: true},
 		{Command: Command{"privacy", room, "See what I store about you, or be forgotten", []Option{
 			{Name: "what", Summary: "What to do", Choices: []Choice{{"Show it to me", "export"}, {"Forget me", "delete"}}},
 			{Name: "confirm", Summary: "yes, if you are sure"},

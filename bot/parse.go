@@ -26,7 +26,7 @@ var ErrNotACommand = fmt.Errorf("not a command")
 // name of a yes-or-no option alone means yes, and yes alone confirms. A number after the
 // letter of a point belongs to it: "/place e 5". Full-width letters and digits, as phones
 // write them in Japanese and Chinese, are read like others except in prose and in the
-// names of people. A command may have one of its earlier
+// names of people. A command may have its group before it, "/room log", or one of its earlier
 // names: Parse returns the present one. It returns ErrNotACommand for text that does not
 // begin with "/" or "!"; its other errors are for the person who typed, in English, and
 // [Explain] translates them.
@@ -41,6 +41,14 @@ func Parse(typed string) (string, map[string]string, error) {
 	}
 	name := strings.ToLower(first[1:])
 	c, ok := FindCommand(name)
+	if slices.Contains(groups, name) && len(words) > 1 { // "/room log", as it is typed in Discord
+		inside := strings.ToLower(width.Fold.String(words[1].text))
+		if in, found := FindCommand(inside); !found {
+			name = inside
+		} else if in.Group == name {
+			c, ok, name, words = in, true, inside, words[1:]
+		}
+	}
 	if !ok {
 		return "", nil, unknown(name)
 	}

@@ -108,6 +108,12 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 		At    time.Time    `json:"at"`
 		Body  contest.Body `json:"what"`
 	}
+	type act struct {
+		Channel string    `json:"channel,omitempty"`
+		Server  string    `json:"server,omitempty"`
+		At      time.Time `json:"at"`
+		What    Text      `json:"what"`
+	}
 	type line struct {
 		At   time.Time `json:"at"`
 		From string    `json:"from,omitempty"` // empty: the bot
@@ -132,6 +138,7 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 		Events      []event        `json:"events"`
 		Contests    []organised    `json:"leagues,omitempty"`     // and tournaments, that they are in
 		Steps       []step         `json:"leagueSteps,omitempty"` // what they did there, or is said of them
+		Moderation  []act          `json:"moderation,omitempty"`  // what they did as a moderator
 		Transcript  []line         `json:"transcript,omitempty"`
 		Explanation string         `json:"explanation"`
 	}{Platform: who.Platform, ID: who.ID, Name: who.Name, Person: by, Games: []game{}, Events: []event{},
@@ -203,6 +210,13 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 				out.Steps = append(out.Steps, step{id, e.At, e.Body})
 			}
 		}
+	}
+	acts, err := b.store.ActsBy(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range acts {
+		out.Moderation = append(out.Moderation, act{a.Where.Channel, a.Server, a.At, a.What})
 	}
 	messages, err := b.store.MessagesOf(ctx, by, who)
 	if err != nil {

@@ -86,7 +86,7 @@ var elsewhere = map[string]string{
 
 // questions change nothing, whoever asks.
 var questions = []string{"/score", "/score why:yes", "/board", "/board 1", "/replay", "/score ledger:yes", "/rules aga", "/compare", "/demo", "/show .X.\n.O.\n...",
-	"/sgf", "/more", "/clock", "/games", "/help", "/page", "/read row 1", "/read chain C3", "/event", "/score share:true", "/board share:true", "/games mine"}
+	"/sgf", "/more", "/clock", "/games", "/help", "/page", "/read row 1", "/read chain C3", "/event", "/log", "/score share:true", "/board share:true", "/games mine"}
 
 // A bench is a talk whose games are looked at.
 type bench struct {
@@ -144,8 +144,17 @@ func (b *bench) look(channel string) string {
 	return out
 }
 
+// acts is how much the log of moderators says about a channel.
+func (b *bench) acts(channel string) int {
+	b.Helper()
+	all, err := b.store.Acts(b.Context(), match.Room{Platform: "chat", Channel: channel}, "", 0, 1000)
+	must(b, err)
+	return len(all)
+}
+
 // Every command by every role in every state changes something where the table
-// says so, and nowhere else.
+// says so, and nowhere else. The log of moderators has it where the same person could
+// not have done it without being a moderator.
 func TestRights(t *testing.T) {
 	named := map[string]bool{}
 	texts := slices.Clone(questions)
@@ -185,8 +194,13 @@ func TestRights(t *testing.T) {
 						may = in[state]
 					}
 					want := strings.ContainsRune(may, role) || role == 'B' && strings.ContainsRune(may, 'b')
+					others := map[rune]rune{'m': 'e', 'B': 'b'}[role]
+					logs, acts := want && others != 0 && !strings.ContainsRune(may, others), b.acts(room)
 					says := b.asks(b.request(room, role, text))
 					after := b.look(room)
+					if got := b.acts(room) - acts; got != 0 && !logs || got != 1 && logs {
+						t.Errorf("%s: %c %s adds %d lines to the log of moderators, want one: %v", state, role, text, got, logs)
+					}
 					if got := after != before; got != want {
 						t.Errorf("%s: %c may %s: %v, want %v: %s", state, role, text, got, want, says)
 					}

@@ -99,6 +99,11 @@ type Store interface {
 	// CommitContest stores a step of an event, or returns ErrConflict and stores nothing. If
 	// the event is new, s.Contest is then a copy that has its Number.
 	CommitContest(ctx context.Context, s *contest.Step) error
+	// Acts returns what moderators did in a channel, and to the whole of its server if it has
+	// one, the newest first, at most limit after the first skip.
+	Acts(ctx context.Context, where match.Room, server string, skip, limit int) ([]match.Act, error)
+	// ActsBy returns what a person did as a moderator, anywhere, the newest first.
+	ActsBy(ctx context.Context, p match.PersonID) ([]match.Act, error)
 	// Draft returns what somebody has chosen so far of an event that they organise in a
 	// channel; empty: nothing, or a day ago.
 	Draft(ctx context.Context, p match.PersonID, where match.Room, now time.Time) (string, error)

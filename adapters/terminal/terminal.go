@@ -181,7 +181,7 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 			r.Users[o.Name] = who(name)
 		}
 	}
-	r.Moderator = command == "event" // there is nobody else who could organise one
+	r.Moderator = command == "event" || command == "log" // there is nobody else who could organise an event
 	r.Shows, r.Flat = true, true
 	a, err := service.Ask(ctx, r)
 	if err != nil {

@@ -106,9 +106,14 @@ func (s *slowly) Read(p []byte) (int, error) {
 // A person is named with @ or without.
 func TestPeopleInOptions(t *testing.T) {
 	s := &Terminal{}
-	got := plays(t, s, "event new", "event publish", "kim> event join", "event withdraw player:@Kim", "zoe> event join", "event withdraw player:#2")
+	got := plays(t, s, "event new", "event publish", "kim> event join", "event withdraw player:@Kim", "zoe> event join", "event withdraw player:#2", "room log")
 	if n := strings.Count(got, "Done."); n != 2 || s.Refused() > 0 {
 		t.Errorf("%d of 2 are withdrawn:\n%s", n, got)
+	}
+	for _, who := range []string{"Kim", "Zoe"} { // whoever organises here counts as a moderator
+		if !strings.Contains(got, ": withdrew "+who+" from") {
+			t.Errorf("the log of moderators lacks %s:\n%s", who, got)
+		}
 	}
 }
 

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // Nobody logs in here, so a browser proves who it is by a random secret in a
@@ -265,6 +267,11 @@ func (s *server) claim(ctx context.Context, who outbox.User, browser string) (ow
 	return false, !other, err
 }
 
+// act is what somebody with the owner token did outside of the commands.
+func (s *server) act(what text.Message) *match.Act {
+	return &match.Act{Where: match.Room{Platform: platform, Channel: channel}, At: s.cfg.Now(), What: what}
+}
+
 // release frees a name, as its owner's page asks. It reports false if nobody can
 // have it.
 func (s *server) release(ctx context.Context, name string) (bool, error) {
@@ -272,7 +279,19 @@ func (s *server) release(ctx context.Context, name string) (bool, error) {
 	if problem != "" {
 		return false, nil
 	}
-	if err := s.cfg.Log.Release(ctx, platform, who.ID); err != nil {
+	var act *match.Act
+	switch _, err := s.cfg.Log.Holder(ctx, platform, who.ID); {
+	case errors.Is(err, bot.ErrNotFound): // nobody has the name
+	case err != nil:
+		return false, err
+	default:
+		p, err := s.cfg.Log.Person(ctx, who)
+		if err != nil {
+			return false, err
+		}
+		act = s.act(bot.ReleasedName(p))
+	}
+	if err := s.cfg.Log.Release(ctx, platform, who.ID, act); err != nil {
 		return false, err
 	}
 	s.mu.Lock()

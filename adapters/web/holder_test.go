@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // private returns a service whose answers are all private.
@@ -64,6 +66,20 @@ func release(t *testing.T, url string, headers ...string) int {
 	t.Helper()
 	resp, _ := do(t, "POST", url+"/owner", "release=Bob", append(headers, "Content-Type", "application/x-www-form-urlencoded")...)
 	return resp.StatusCode
+}
+
+// logged checks what the log of moderators says, by the keys of its lines.
+func logged(t *testing.T, st *store.Store, want ...string) {
+	t.Helper()
+	acts, err := st.Acts(t.Context(), match.Room{Platform: platform, Channel: channel}, "", 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, a := range acts {
+		keys = append(keys, a.What.Key)
+	}
+	equal(t, "what moderators did", keys, want)
 }
 
 // A name belongs to the browser that used it first, also after a restart. Others
@@ -122,6 +138,8 @@ func TestNamesBelongToBrowsers(t *testing.T) {
 	if got := release(t, url, "Cookie", ownerCookie+"="+ownerProof(token)); got != http.StatusOK {
 		t.Errorf("the owner releases a name: %d", got)
 	}
+	release(t, url, "Cookie", ownerCookie+"="+ownerProof(token)) // nobody has it now
+	logged(t, st, "act.release")
 	if got := told(t, url, 50, "name:Bob", "/games", "second"); got != "done" {
 		t.Errorf("the next browser is told %q", got)
 	}

@@ -244,7 +244,7 @@ func (s *server) bringRecord(w http.ResponseWriter, r *http.Request) {
 func (s *server) forgetRecords(ctx context.Context, browser string) error {
 	records, err := s.cfg.Log.Records(ctx, browser)
 	for _, r := range records {
-		err = errors.Join(err, s.cfg.Log.DeleteRecord(ctx, r.Slug))
+		err = errors.Join(err, s.cfg.Log.DeleteRecord(ctx, r.Slug, nil))
 	}
 	return err
 }
@@ -305,7 +305,11 @@ func (s *server) changeRecord(w http.ResponseWriter, r *http.Request) {
 		case "hide":
 			err = s.cfg.Log.KeepRecord(ctx, record.Slug, false, s.cfg.Now())
 		case "delete":
-			err = s.cfg.Log.DeleteRecord(ctx, record.Slug)
+			var act *match.Act
+			if !owns(r, record) {
+				act = s.act(bot.DeletedRecord(record.Slug))
+			}
+			err = s.cfg.Log.DeleteRecord(ctx, record.Slug, act)
 			to = "/records"
 		}
 	}

@@ -178,6 +178,15 @@ func TestRecordsBelongToABrowser(t *testing.T) {
 	ada.press(path, "delete")
 	sees(ada, false)
 
+	// A moderator may delete what is shared, and the log of moderators tells it.
+	path = ada.must(".X.")
+	ada.press(path, "share")
+	logged(t, ada.st)
+	owner := browserFor("mod").String() + "; " + ownerCookie + "=" + ownerProof(token)
+	do(t, "POST", ada.url+path, "do=delete", "Content-Type", "application/x-www-form-urlencoded", "Cookie", owner)
+	sees(ada, false)
+	logged(t, ada.st, "act.record")
+
 	for range maxMine {
 		ada.must(".X.")
 	}

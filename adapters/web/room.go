@@ -103,9 +103,10 @@ type Store interface {
 	Records(ctx context.Context, browser string) ([]bot.Record, error)
 	KeepRecord(ctx context.Context, slug string, shared bool, visited time.Time) error
 	VisitRecord(ctx context.Context, slug string, visited time.Time) error
-	DeleteRecord(ctx context.Context, slug string) error
-	// Release lets anybody hold a name or seat again. There need not be a holder.
-	Release(ctx context.Context, platform, id string) error
+	DeleteRecord(ctx context.Context, slug string, act *match.Act) error
+	// Release lets anybody hold a name or seat again. There need not be a holder. It and
+	// DeleteRecord store what a moderator did by that, if it is not nil.
+	Release(ctx context.Context, platform, id string, act *match.Act) error
 	// Link returns the browser or the address that has a secret, by its hash, or
 	// bot.ErrNotFound. Unlink makes a browser nobody again.
 	Link(ctx context.Context, secret string) (bot.Link, error)

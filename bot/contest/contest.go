@@ -11,7 +11,7 @@
 // contest.go has the data, events.go the lines of a log and the fold, terms.go what an
 // organiser chooses, and table.go the standings. decide.go has what all decisions share;
 // those of people are in signup.go, rounds.go and organise.go, those of time in due.go. The
-// posts are in say.go.
+// posts are in say.go, what the moderators of the room read about all that in acts.go.
 //
 // The package does no input or output and uses neither the clock nor chance: the caller
 // passes both in. Its functions may be called concurrently.

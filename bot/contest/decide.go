@@ -47,27 +47,28 @@ type action struct {
 	do        func(*Input) Step
 	organises bool // only for organisers and moderators
 	states    []State
+	did       func(in *Input, after Step) text.Message // for the log of moderators; nil: it is not for that
 }
 
 // actions are the values of the option "what" of /event that change something.
 var actions = map[string]action{
 	"new":       {do: newEvent},
 	"discard":   {do: discard},
-	"publish":   {do: publish},
+	"publish":   {do: publish, did: didPublish},
 	"join":      {do: join, states: []State{SignUp}},
 	"leave":     {do: leave, states: []State{SignUp, Playing}},
-	"start":     {do: start, organises: true, states: []State{SignUp, Playing}},
-	"extend":    {do: extend, organises: true, states: []State{SignUp, Playing}},
-	"withdraw":  {do: withdraw, organises: true, states: []State{SignUp, Playing}},
-	"replace":   {do: replace, organises: true, states: []State{SignUp, Playing}},
-	"result":    {do: result, organises: true, states: []State{Playing, Over}},
-	"organiser": {do: organiser, organises: true},
+	"start":     {do: start, organises: true, states: []State{SignUp, Playing}, did: didStart},
+	"extend":    {do: extend, organises: true, states: []State{SignUp, Playing}, did: didExtend},
+	"withdraw":  {do: withdraw, organises: true, states: []State{SignUp, Playing}, did: didWithdraw},
+	"replace":   {do: replace, organises: true, states: []State{SignUp, Playing}, did: didReplace},
+	"result":    {do: result, organises: true, states: []State{Playing, Over}, did: didResult},
+	"organiser": {do: organiser, organises: true, did: didOrganiser},
 	"play":      {do: play, states: []State{Playing}},
 	"sitout":    {do: sitOut, states: []State{Playing}},
-	"meet":      {do: meet, organises: true, states: []State{SignUp, Playing}},
-	"forbid":    {do: forbid, organises: true, states: []State{SignUp, Playing}},
-	"swap":      {do: swap, organises: true, states: []State{SignUp, Playing}},
-	"cancel":    {do: cancel, organises: true, states: []State{SignUp, Playing}},
+	"meet":      {do: meet, organises: true, states: []State{SignUp, Playing}, did: didChoose},
+	"forbid":    {do: forbid, organises: true, states: []State{SignUp, Playing}, did: didChoose},
+	"swap":      {do: swap, organises: true, states: []State{SignUp, Playing}, did: didChoose},
+	"cancel":    {do: cancel, organises: true, states: []State{SignUp, Playing}, did: didCancel},
 }
 
 // Changes reports whether a value of the option "what" changes something.
@@ -85,7 +86,11 @@ func Decide(in *Input) Step {
 	case a.states != nil && !slices.Contains(a.states, in.Contest.State):
 		return in.refuse(in.Contest.stands())
 	}
-	return a.do(in)
+	s := a.do(in)
+	if a.did != nil && s.Contest != nil && in.Request.Moderator {
+		s.Act = &match.Act{Where: s.Contest.Where.WithoutThread(), What: a.did(in, s)}
+	}
+	return s
 }
 
 // directs reports whether the person asking may direct the event. Moderators can, so that

@@ -22,16 +22,10 @@ func extend(in *Input) Step {
 	if n, err := strconv.Atoi(typed); err == nil {
 		typed = fmt.Sprint(n, "d")
 	}
-	was := c.Until
-	switch {
-	case c.State == SignUp:
-	case len(c.Unopened()) > 0:
+	if c.State == Playing && len(c.Unopened()) > 0 {
 		return in.refuse(say("event.opening", c.Name))
-	case c.Asking != nil:
-		was = c.Asking.Until
-	default:
-		was = c.Round().Ends
 	}
+	was := c.ends()
 	if typed == "" {
 		return in.refuse(say("event.extend.how", in.moment(was)))
 	}
@@ -61,6 +55,18 @@ func extend(in *Input) Step {
 		s.Owes = append(s.Owes, credit(c.ID, c.Round().Tables[n-1].Game, in.Now, in.Now.Add(at.Sub(was)), in.Now))
 	}
 	return in.tell(s, say("event.extended", c.Name, until))
+}
+
+// ends returns when what goes on now ends: the sign-up, the round, or the time between two
+// rounds.
+func (c *Contest) ends() time.Time {
+	switch {
+	case c.State == SignUp:
+		return c.Until
+	case c.Asking != nil:
+		return c.Asking.Until
+	}
+	return c.Round().Ends
 }
 
 // who returns the number of the player whom an option names: somebody of the platform, or #3,

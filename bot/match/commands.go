@@ -8,6 +8,7 @@ type Command struct {
 	Seated bool // only for the players, while the match is played
 	ToMove bool // of several matches it means one in which it is the person's turn
 	Rare   bool // of several matches it means one that Takes it
+	Act    bool // moderators may do more by it than others
 }
 
 // Commands lists all commands by name.
@@ -16,10 +17,10 @@ var Commands = map[string]Command{
 	"setup":      {change: setUp},
 	"join":       {change: join},
 	"rematch":    {change: rematch},
-	"place":      {makeTurn(rules.Place), true, true, false},
-	"pass":       {makeTurn(rules.Pass), true, true, false},
-	"button":     {makeTurn(rules.Button), true, true, false},
-	"delay":      {makeTurn(rules.Delay), true, true, false},
+	"place":      {change: makeTurn(rules.Place), Seated: true, ToMove: true},
+	"pass":       {change: makeTurn(rules.Pass), Seated: true, ToMove: true},
+	"button":     {change: makeTurn(rules.Button), Seated: true, ToMove: true},
+	"delay":      {change: makeTurn(rules.Delay), Seated: true, ToMove: true},
 	"undo":       {change: undo, Seated: true, Rare: true},
 	"resign":     {change: resign, Seated: true},
 	"accept":     {change: accept, Seated: true, Rare: true},
@@ -32,6 +33,6 @@ var Commands = map[string]Command{
 	"claim":      {change: claim, Seated: true},
 	"comment":    {change: comment},
 	"page":       {change: page},
-	"delete":     {change: withdraw},
-	"adjudicate": {change: adjudicate},
+	"delete":     {change: withdraw, Act: true},
+	"adjudicate": {change: adjudicate, Act: true},
 }

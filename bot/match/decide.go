@@ -82,7 +82,7 @@ func Decide(in *Input) Step {
 			return s
 		}
 	}
-	return command.change(in)
+	return in.logged(command, command.change(in))
 }
 
 // DecideSettings returns what a request changes that is about no match.

@@ -248,6 +248,7 @@ type Step struct {
 	Room    *RoomSettings
 	Link    *Linking
 	Draft   *Draft
+	Act     *Act // for the log of moderators; nil: it took no moderator's rights
 	// Owes are timed actions of the event that Match belongs to; they are added to its others.
 	Owes   []Due
 	Typed  *Typed     // what was typed, in a room whose log the store keeps; nil: nothing
@@ -261,6 +262,16 @@ type Step struct {
 
 	// After is the position after Events, for the cache; the store ignores it.
 	After *Position
+}
+
+// An Act is something that somebody did as a moderator of a room. The room's moderators read
+// who did what there.
+type Act struct {
+	Where  Room   // without a thread; without a channel: the whole server
+	Server string // empty: only the channel
+	What   text.Message
+	At     time.Time // of a step: that of the step
+	By     PersonID  // likewise; empty: nobody known, such as somebody with the owner token of a local room
 }
 
 // A Draft is what somebody has chosen so far of an event that they organise in a room. It

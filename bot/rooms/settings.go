@@ -217,8 +217,24 @@ func Settings(in Asker) match.Step {
 	s := match.Step{Request: in.Request.ID, At: in.Now, Answer: match.Reply{Texts: texts, Private: !changed}}
 	if changed {
 		s.Room = &rs
+		s.Act = in.act(all, rs)
 	}
 	return s
+}
+
+// act says in the log of moderators which settings the person changed, as they typed them.
+func (in Asker) act(all []setting, rs match.RoomSettings) *match.Act {
+	var typed []string
+	for _, s := range all {
+		if value := in.typed(s.option); value != "" {
+			typed = append(typed, s.option+":"+text.Shorten(value))
+		}
+	}
+	key := "act.settings"
+	if rs.Server != "" {
+		key = "act.settings.server"
+	}
+	return &match.Act{Where: rs.Room, Server: rs.Server, What: say(key, text.List(typed...))}
 }
 
 // told lists settings, beginning with those of new games, which the text with a key

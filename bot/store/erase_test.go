@@ -26,10 +26,13 @@ func TestPrivacyReadsNoWholeTable(t *testing.T) {
 			t.Errorf("prune %s:\n%s", sw.table, plan)
 		}
 	}
-	for query, index := range map[string]string{contestEventsBy: "contest_event_actor", linesAbout: "contest_event_person"} {
+	for query, index := range map[string]string{contestEventsBy: "contest_event_actor", linesAbout: "contest_event_person", actsBy: "act_person"} {
 		if plan := explain(t, s, query, "p1"); strings.Contains(plan, "SCAN") || !strings.Contains(plan, index) {
 			t.Errorf("in events:\n%s", plan)
 		}
+	}
+	if plan := explain(t, s, actsIn(20), "chat", "club", "guild", 0); strings.Contains(plan, "SCAN act") || strings.Contains(plan, "TEMP B-TREE") || strings.Count(plan, "act_room") != 2 {
+		t.Errorf("what moderators did:\n%s", plan)
 	}
 	if plan := explain(t, s, dropAnswers, "p1"); !strings.Contains(plan, "post_waiting") {
 		t.Errorf("answers:\n%s", plan)

@@ -25,7 +25,7 @@ import (
 //
 // An export is all that a store holds, as lines of JSON (UTF-8):
 //
-//	{"halfpoint":"export","version":11}                          first
+//	{"halfpoint":"export","version":12}                          first
 //	{"game":{"id":"g1","rules":"two-button@1", …,"deadline":0}}  for each row
 //	{"end":{"person":2, …,"outage":0}}                          last: how many rows of each table
 //
@@ -41,7 +41,7 @@ import (
 
 const (
 	exportName    = "export"
-	exportVersion = 11
+	exportVersion = 12
 )
 
 // outageMigration moves outages out of bookmarks, and does nothing where there are none.
@@ -101,6 +101,7 @@ var tables = []table{
 	newTable("contest", "id", "", "", "", "", "", "", "", "", "", "id page platform channel thread number# title state seq# opened# changed#"),
 	newTable("contest_event", "contest, seq", "", "", "", "", "", "", "", "", "", "contest seq# at# actor person body"),
 	newTable("contest_person", "person, contest", "", "", "", "", "", "", "", "", "", "person contest"),
+	newTable("act", "n", "", "", "", "", "", "", "", "", "", "", "", "n# platform channel server at# person what"),
 	newTable("draft", "person, platform, channel", "", "", "", "", "", "", "", "", "", "person platform channel at# text"),
 }
 

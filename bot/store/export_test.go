@@ -62,7 +62,7 @@ func TestStrangeTextsAreExported(t *testing.T) {
 }
 
 // The forms of exports that have been made stay readable.
-const smallExport = `{"halfpoint":"export","version":11}
+const smallExport = `{"halfpoint":"export","version":12}
 {"person":{"id":"pa","platform":"web","platform_id":"name:ada","name":"Ada <½>"}}
 {"preference":{"person":"pa","body":"{\"remind\":\"none\"}"}}
 {"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000,"rated":1,"page":"p","contest":"e-1","round":2,"tbl":3,"head":"head"}}
@@ -86,8 +86,9 @@ const smallExport = `{"halfpoint":"export","version":11}
 {"contest":{"id":"e-1","page":"q","platform":"web","channel":"c","thread":"","number":1,"title":"Autumn","state":"signup","seq":1,"opened":1700000003000,"changed":1700000003000}}
 {"contest_event":{"contest":"e-1","seq":1,"at":1700000003000,"actor":"pa","person":"","body":"{\"kind\":\"open\"}"}}
 {"contest_person":{"person":"pa","contest":"e-1"}}
+{"act":{"n":8,"platform":"web","channel":"c","server":"","at":1700000003000,"person":"pa","what":"{\"k\":\"act.delete\",\"a\":[\"3\"]}"}}
 {"draft":{"person":"pa","platform":"web","channel":"c","at":1700000003000,"text":"{}"}}
-{"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"room_setting":1,"server":1,"server_channel":1,"holder":1,"bookmark":1,"message":1,"decoration":1,"outage":1,"link":1,"record":1,"contest":1,"contest_event":1,"contest_person":1,"draft":1}}
+{"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"room_setting":1,"server":1,"server_channel":1,"holder":1,"bookmark":1,"message":1,"decoration":1,"outage":1,"link":1,"record":1,"contest":1,"contest_event":1,"contest_person":1,"act":1,"draft":1}}
 `
 
 // lacked is what exports had less the older they were: tables, and columns as they
@@ -97,6 +98,7 @@ var lacked = []struct {
 	tables  []string
 	columns [][3]string
 }{
+	{11, []string{"act"}, nil},
 	{10, nil, [][3]string{{`,"head":"head"`, ``, `,"head":""`}}},
 	{9, []string{"link", "record", "contest", "contest_event", "contest_person", "draft"},
 		[][3]string{{`,"contest":"e-1","round":2,"tbl":3`, ``, `,"contest":"","round":0,"tbl":0`}}},
@@ -113,7 +115,7 @@ var lacked = []struct {
 // olderExport returns smallExport as an older version wrote it, and what is exported
 // after its import.
 func olderExport(version int) (older, read string) {
-	older, read = strings.Replace(smallExport, `"version":11`, fmt.Sprintf(`"version":%d`, version), 1), smallExport
+	older, read = strings.Replace(smallExport, `"version":12`, fmt.Sprintf(`"version":%d`, version), 1), smallExport
 	for _, l := range lacked {
 		if l.version < version {
 			break
@@ -148,7 +150,7 @@ func TestExportForm(t *testing.T) {
 }
 
 func TestOlderExportsAreRead(t *testing.T) {
-	for version := 1; version <= 10; version++ {
+	for version := 1; version <= 11; version++ {
 		older, want := olderExport(version)
 		s := open(t, store.Memory)
 		must(t, s.Import(t.Context(), strings.NewReader(older)))
@@ -224,7 +226,7 @@ func TestImportRefuses(t *testing.T) {
 		{"a record", "(;FF[4]SZ[3])", "line 1: this is not an export of halfpoint"},
 		{"other lines", `{"table":"export","version":1}`, "line 1: this is not an export of halfpoint"},
 		{"no version", `{"halfpoint":"export"}`, "line 1: this is not an export of halfpoint"},
-		{"a newer version", swap(`"version":11`, `"version":12,"more":true`), "line 1: written by a newer halfpoint: version 12, this program reads 11"},
+		{"a newer version", swap(`"version":12`, `"version":13,"more":true`), "line 1: written by a newer halfpoint: version 13, this program reads 12"},
 		{"a table that is not", swap(`{"bookmark":{`, `{"diary":{`), `line 16: there is no table "diary"`},
 		{"a table of the database's own", swap(`{"bookmark":{`, `{"halfpoint_version":{`), `line 16: there is no table "halfpoint_version"`},
 		{"a long name", swap(`{"bookmark":{`, `{"`+strings.Repeat("x", 5000)+`":{`), `line 16: there is no table "` + strings.Repeat("x", 40) + `"`},
@@ -238,20 +240,20 @@ func TestImportRefuses(t *testing.T) {
 		{"too large a number", swap(`{"n":7`, `{"n":9223372036854775808`), "line 17: n of message: must be a whole number"},
 		{"a list", swap(`{"adapter":"matrix","value":"s1"}`, `["matrix","s1"]`), "line 16: bookmark must be an object"},
 		{"a list of rows", swap(lines[15], "["+strings.TrimSpace(lines[15])+"]\n"), "line 16: it should be one row"},
-		{"a count that is none", swap(`"bookmark":1,`, `"bookmark":"1",`), "line 26: the counts must be whole numbers"},
+		{"a count that is none", swap(`"bookmark":1,`, `"bookmark":"1",`), "line 27: the counts must be whole numbers"},
 		{"no row", swap(`{"bookmark":{"adapter":"matrix","value":"s1"}}`, `null`), "line 16: it should be one row"},
 		{"an empty line", swap(lines[15], "\n"), "line 16: it is not JSON: unexpected end of JSON input"},
 		{"two rows in a line", swap("}}\n{\"bookmark\"", "},\"bookmark\""), "line 15: it should be one row"},
 		{"a row twice", swap(lines[15], lines[15]+lines[15]), "line 17: this bookmark was there before"},
 		{"an event of no match", swap(`{"event":{"game":"g"`, `{"event":{"game":"h"`), "line 6: what this event refers to is not there"},
 		{"an event before its match", swap(lines[3]+lines[4]+lines[5], lines[5]+lines[3]+lines[4]), "line 4: what this event refers to is not there"},
-		{"a row too few", swap(lines[15], ""), "line 25: it counts 1 rows of bookmark, and there are 0"},
-		{"a row too many", swap(lines[15], lines[15]+`{"bookmark":{"adapter":"web","value":""}}`+"\n"), "line 27: it counts 1 rows of bookmark, and there are 2"},
-		{"a count too few", swap(`"bookmark":1,`, ``), "line 26: it counts 0 rows of bookmark, and there are 1"},
-		{"a count too many", swap(`"bookmark":1,`, `"bookmark":1,"diary":0,`), "line 26: it counts tables that are not there"},
-		{"no counts", swap(lines[25], `{"end":null}`), "line 26: it counts 0 rows of person, and there are 1"},
-		{"more after the end", smallExport + lines[15], "line 27: something follows the end"},
-		{"two exports", smallExport + smallExport, "line 27: something follows the end"},
+		{"a row too few", swap(lines[15], ""), "line 26: it counts 1 rows of bookmark, and there are 0"},
+		{"a row too many", swap(lines[15], lines[15]+`{"bookmark":{"adapter":"web","value":""}}`+"\n"), "line 28: it counts 1 rows of bookmark, and there are 2"},
+		{"a count too few", swap(`"bookmark":1,`, ``), "line 27: it counts 0 rows of bookmark, and there are 1"},
+		{"a count too many", swap(`"bookmark":1,`, `"bookmark":1,"diary":0,`), "line 27: it counts tables that are not there"},
+		{"no counts", swap(lines[26], `{"end":null}`), "line 27: it counts 0 rows of person, and there are 1"},
+		{"more after the end", smallExport + lines[15], "line 28: something follows the end"},
+		{"two exports", smallExport + smallExport, "line 28: something follows the end"},
 		{"an endless line", swap(`"s1"`, `"`+strings.Repeat("x", 17<<20)+`"`), "line 16: it is longer than 16777216 bytes"},
 	} {
 		err := refuses(t, s, strings.NewReader(c.text))

@@ -40,7 +40,7 @@ func TestExportOfAFile(t *testing.T) {
 		var b bytes.Buffer
 		sum, err := store.Export(t.Context(), name, &b, func(string, int, int) {})
 		must(t, err)
-		if sum.Games != 1 || sum.Bytes != int64(b.Len()) || sum.Version != 11 || sum.Last.UnixMilli() != 1700000001000 {
+		if sum.Games != 1 || sum.Bytes != int64(b.Len()) || sum.Version != 12 || sum.Last.UnixMilli() != 1700000001000 {
 			t.Errorf("%+v", sum)
 		}
 		return b.String()

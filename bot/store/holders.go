@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 const holdersFrom = "SELECT platform, platform_id, looks, secret, since FROM holder "
@@ -51,8 +52,8 @@ func (s *Store) Hold(ctx context.Context, h bot.Holder, instead string) (now bot
 }
 
 // Release lets anybody hold a name or seat again, and makes the other browsers of its holder
-// nobody. There need not be a holder.
-func (s *Store) Release(ctx context.Context, platform, id string) (err error) {
+// nobody. There need not be a holder. It stores what a moderator did by that, if that is not nil.
+func (s *Store) Release(ctx context.Context, platform, id string, act *match.Act) (err error) {
 	defer annotate(&err, "release %s", id)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, query := range []string{
@@ -63,7 +64,7 @@ func (s *Store) Release(ctx context.Context, platform, id string) (err error) {
 				return err
 			}
 		}
-		return nil
+		return putAct(ctx, tx, act)
 	})
 }
 

@@ -623,7 +623,7 @@ func TestRecordsAreFull(t *testing.T) {
 			t.Errorf("%s: %v, want %v", slug, err, want)
 		}
 	}
-	if err := errors.Join(s.DeleteRecord(t.Context(), "first"), add("second")); err != nil {
+	if err := errors.Join(s.DeleteRecord(t.Context(), "first", nil), add("second")); err != nil {
 		t.Errorf("after a deletion: %v", err)
 	}
 }

@@ -17,6 +17,7 @@ const (
 	keepUnused   = time.Hour            // and addresses that would have made them that
 	keepRecords  = 24 * time.Hour       // records that nobody shares,
 	keepShared   = 365 * 24 * time.Hour // and others, after the last visit
+	keepActs     = 365 * 24 * time.Hour // what moderators did
 	keepMessages = 90 * 24 * time.Hour  // the transcript of the local room,
 	leastKept    = 10_000               // or this many of its newest messages, if these are more (Trim bounds their bytes)
 )
@@ -45,6 +46,7 @@ const strangers = `
 	AND NOT EXISTS (SELECT 1 FROM event WHERE actor = person.id AND ` + noTurn + `)
 	AND NOT EXISTS (SELECT 1 FROM contest_event WHERE actor = person.id AND actor <> '')
 	AND NOT EXISTS (SELECT 1 FROM contest_event WHERE person = person.id AND person <> '')
+	AND NOT EXISTS (SELECT 1 FROM act WHERE person = person.id AND person <> '')
 	AND NOT EXISTS (SELECT 1 FROM draft WHERE person = person.id)`
 
 // sweeps lists all sweeps of Prune. Events are never pruned. Games and their logs are not, unless
@@ -73,6 +75,7 @@ var sweeps = []sweep{
 		useless: "at < $1 AND n <= (SELECT MAX(n) FROM message) - " + strconv.Itoa(leastKept)},
 	{table: "record", key: "slug", keep: keepRecords, useless: "visited < $1 - shared * " + strconv.FormatInt((keepShared-keepRecords).Milliseconds(), 10)},
 	{table: "link", key: "secret", keep: keepLinks, useless: "at < $1 + CASE name WHEN '' THEN " + strconv.FormatInt((keepLinks-keepUnused).Milliseconds(), 10) + " ELSE 0 END"},
+	{table: "act", key: "n", number: true, keep: keepActs, useless: "at < $1"},
 	// Somebody's other drafts may have to wait for the next round.
 	{table: "draft", key: "person", keep: keepDrafts, useless: "at < $1"},
 	// A stranger may be sending a first request at this moment. The store then refuses

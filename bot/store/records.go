@@ -127,10 +127,16 @@ func (s *Store) VisitRecord(ctx context.Context, slug string, visited time.Time)
 	return s.exec(ctx, "UPDATE record SET visited = $2 WHERE slug = $1 AND shared = 1", slug, millis(visited))
 }
 
-// DeleteRecord deletes a record, if there is one.
-func (s *Store) DeleteRecord(ctx context.Context, slug string) (err error) {
+// DeleteRecord deletes a record, if there is one. It stores what a moderator did by that, if
+// that is not nil.
+func (s *Store) DeleteRecord(ctx context.Context, slug string, act *match.Act) (err error) {
 	defer annotate(&err, "delete record %s", slug)
-	return s.exec(ctx, "DELETE FROM record WHERE slug = $1", slug)
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM record WHERE slug = $1", slug); err != nil {
+			return err
+		}
+		return putAct(ctx, tx, act)
+	})
 }
 
 // packed compresses a text, which need not be UTF-8, to one that is.

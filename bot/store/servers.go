@@ -51,16 +51,18 @@ const (
 		OR inbox.channel = '' AND EXISTS (
 			SELECT 1 FROM server_channel c JOIN game_channel g ON g.platform = c.platform AND g.channel = c.channel
 			WHERE c.platform = $1 AND c.server = $2 AND inbox.request LIKE '%:' || g.game || ':%')`
-	recordsIn   = "SELECT slug FROM record WHERE platform = $1 AND channel IN (SELECT channel FROM server_channel WHERE platform = $1 AND server = $2)"
-	linksIn     = "SELECT secret FROM link WHERE platform = $1 AND channel IN (SELECT channel FROM server_channel WHERE platform = $1 AND server = $2)"
-	contestsIn  = "SELECT id FROM contest WHERE platform = $1 AND channel IN (SELECT channel FROM server_channel WHERE platform = $1 AND server = $2) ORDER BY id"
+	recordsIn  = "SELECT slug FROM record WHERE platform = $1 AND channel IN (SELECT channel FROM server_channel WHERE platform = $1 AND server = $2)"
+	linksIn    = "SELECT secret FROM link WHERE platform = $1 AND channel IN (SELECT channel FROM server_channel WHERE platform = $1 AND server = $2)"
+	contestsIn = "SELECT id FROM contest WHERE platform = $1 AND channel IN (SELECT channel FROM server_channel WHERE platform = $1 AND server = $2) ORDER BY id"
+	dropActs   = `DELETE FROM act WHERE platform = $1 AND (server = $2 AND server <> ''
+		OR channel IN (SELECT channel FROM server_channel WHERE platform = $1 AND server = $2))`
 	strangersOf = "SELECT id FROM person WHERE platform = $1 AND " + strangers + " ORDER BY id"
 )
 
 // ForgetServer deletes a server: the games and events of its channels with their posts and
 // timed actions, the answers to requests made there, the positions shown there, the browsers
-// that were linked there, its settings, and people who then are in no game or event and have no
-// settings. If it fails, another call finishes the work.
+// that were linked there, its settings, what moderators did there, and people who then are in no
+// game or event and have no settings. If it fails, another call finishes the work.
 func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err error) {
 	defer annotate(&err, "forget server %s", server)
 	for _, of := range []struct {
@@ -81,6 +83,9 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 		if err := s.forEach(ctx, ids, of.size, of.removes...); err != nil {
 			return err
 		}
+	}
+	if err := s.exec(ctx, dropActs, platform, server); err != nil { // first: moderators are no strangers
+		return err
 	}
 	lonely, err := values[string](ctx, s.costly, strangersOf, platform)
 	if err != nil {

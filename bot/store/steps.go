@@ -87,6 +87,13 @@ func putRest(ctx context.Context, tx *sql.Tx, step *match.Step) error {
 			return err
 		}
 	}
+	if step.Act != nil {
+		act := *step.Act
+		act.At, act.By = step.At, step.By
+		if err := putAct(ctx, tx, &act); err != nil {
+			return err
+		}
+	}
 	if step.Prefs != nil {
 		if err := putPreferences(ctx, tx, *step.Prefs); err != nil {
 			return err
@@ -112,6 +119,9 @@ func sound(step *match.Step) error {
 	}
 	if d := step.Draft; d != nil && (d.Person == "" || d.Where.Platform == "" || d.Where.Channel == "" || d.At.IsZero()) {
 		return errors.New("step has a draft without a person, a room or a time")
+	}
+	if err := soundAct(step.Act); err != nil {
+		return err
 	}
 	if step.Match == nil {
 		if len(step.Events) > 0 {

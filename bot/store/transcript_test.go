@@ -148,7 +148,7 @@ func TestForgettingGoesOn(t *testing.T) {
 	must(t, s.Forget(ctx, f))
 	say("said by them, as that failed")
 	must(t, s.Forget(ctx, f))
-	must(t, s.Release(ctx, "web", seat.ID)) // the process dies, the seat is taken
+	must(t, s.Release(ctx, "web", seat.ID, nil)) // the process dies, the seat is taken
 	say("said by the next")
 	must(t, s.Forget(ctx, f)) // asked for again
 	for range 2 {

@@ -66,7 +66,7 @@ var fragments = []string{"label.", "clock.words.", "clock.left.", "clock.weekday
 	"to.play", "to.play.first", "to.place", "must.", "due", "gain", "numbered", "placed", "stone.words", "ahead", "even", "both", "of.game", "dots", "list", "or", "joined", "lines",
 	"quoted", "called", "plain", "use", "reason", "somebody", "opponent.me", "seat.open", "seat.reserved", "handicap", "rated", "with.clock", "left", "draw", "void",
 	"jigo", "win", "win.other", "left.vacation", "left.until", "due.at", "running", "below", "handicap.free", "review.to", "game.choice", "instant", "ago", "room", "linked", "remind.elsewhere", "view.title", "view.mine", "read.run",
-	"event.title", "event.state.", "event.line", "event.terms.anyone", "event.terms.seats", "event.terms.lot", "event.terms.ranks", "event.player.rank",
+	"act.", "log.line", "log.owner", "event.title", "event.state.", "event.line", "event.terms.anyone", "event.terms.seats", "event.terms.lot", "event.terms.ranks", "event.player.rank",
 	"event.group.title", "event.sheet.", "event.versus.said", "event.pairing.line", "event.pairing.stones", "event.pairing.bye", "event.weight.", "event.score.", "event.view.", "event.versus", "event.late.moves", "event.late.count", "event.late.flag"}
 
 // A sentence ends with a stop. One that leads up to a command or an example with a colon,

@@ -25,7 +25,7 @@ func holders(d *fixture) {
 		}
 		d.must(err)
 		d.same("holder", now, h)
-		d.must(d.Release(d.ctx(), h.Platform, h.ID))
+		d.must(d.Release(d.ctx(), h.Platform, h.ID, nil))
 		return false
 	}
 	if _, err := d.Holder(d.ctx(), "web", "name:bob"); !errors.Is(err, bot.ErrNotFound) {
@@ -48,8 +48,8 @@ func holders(d *fixture) {
 	d.same("another name", imitates(bot.Holder{Platform: "web", ID: "name:eve", Looks: "eve", Secret: "s1"}), false)
 	d.same("no looks", imitates(bot.Holder{Platform: "here", ID: "name:eve", Secret: "s2"}), false)
 
-	d.must(d.Release(d.ctx(), "web", "name:bob"))
-	d.must(d.Release(d.ctx(), "web", "name:bob"))
+	d.must(d.Release(d.ctx(), "web", "name:bob", nil))
+	d.must(d.Release(d.ctx(), "web", "name:bob", nil))
 	d.same("released", hold(first, ""), first)
 
 	// Forgetting the person forgets who held their name.
@@ -147,7 +147,7 @@ func links(d *fixture) {
 	// Who releases a name, or forgets its person, ends the browsers.
 	d.must(commits(match.Linking{Person: ada, Spends: "third", Secret: "b3", Name: "Firefox"}))
 	d.must(commits(match.Linking{Person: bob, Spends: "other", Secret: "b4", Name: "Firefox"}))
-	d.must(d.Release(d.ctx(), "web", "name:ada"))
+	d.must(d.Release(d.ctx(), "web", "name:ada", nil))
 	d.same("of a name that was released", link("b3"), "nobody")
 	d.same("of another name", link("b4"), "Bob Firefox true true")
 	d.must(d.Forget(d.ctx(), bot.Forgetting{Person: bob, Who: outbox.User{Platform: "web", ID: "name:bob", Name: "Bob"}}))

@@ -55,8 +55,8 @@ func records(d *fixture) {
 	if got, err := d.Record(d.ctx(), "long"); err != nil || got.Shared || !got.Visited.Equal(now.Add(time.Hour)) {
 		d.Errorf("visited when it is no longer shared: %+v, %v", got, err)
 	}
-	d.must(d.DeleteRecord(d.ctx(), "long"))
-	d.must(d.DeleteRecord(d.ctx(), "long"))
+	d.must(d.DeleteRecord(d.ctx(), "long", nil))
+	d.must(d.DeleteRecord(d.ctx(), "long", nil))
 	mine("b1", "latin")
 
 	// People can ask which of them are theirs.
@@ -83,7 +83,7 @@ func records(d *fixture) {
 	theirs(shown.Person, "newer")
 	d.must(d.AddRecord(d.ctx(), shown, 2))
 	theirs(shown.Person, "newer shown")
-	d.must(d.DeleteRecord(d.ctx(), "newer"))
+	d.must(d.DeleteRecord(d.ctx(), "newer", nil))
 
 	// Forgetting a person forgets what they showed, and what the browser brought that holds their name.
 	ben := outbox.User{Platform: "web", ID: "name:ben", Name: "Ben"}

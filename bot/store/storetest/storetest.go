@@ -21,12 +21,12 @@ type Storage interface {
 	Message(ctx context.Context, key string) (outbox.Message, error)
 	Holder(ctx context.Context, platform, id string) (bot.Holder, error)
 	Hold(ctx context.Context, h bot.Holder, instead string) (bot.Holder, error)
-	Release(ctx context.Context, platform, id string) error
+	Release(ctx context.Context, platform, id string, act *match.Act) error
 	Record(ctx context.Context, slug string) (bot.Record, error)
 	Records(ctx context.Context, browser string) ([]bot.Record, error)
 	KeepRecord(ctx context.Context, slug string, shared bool, visited time.Time) error
 	VisitRecord(ctx context.Context, slug string, visited time.Time) error
-	DeleteRecord(ctx context.Context, slug string) error
+	DeleteRecord(ctx context.Context, slug string, act *match.Act) error
 }
 
 // Run tests a kind of storage. Open returns an empty one and closes it at the end
@@ -65,6 +65,10 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"posts of an event are posts", postsOfContests},
 		{"who is erased leaves no rank in events", erasedFromContests},
 		{"drafts are pruned, and messages of events that are over", prunedContests},
+
+		{"what moderators do is stored with its step, and read by room", acts},
+		{"what moderators did is pruned after a year", prunedActs},
+		{"what moderators did goes with its server", forgottenActs},
 
 		{"a post comes back as it was owed", postReadBack},
 		{"a step marks what nothing older waits before", triedByStep},
