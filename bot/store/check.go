@@ -238,6 +238,9 @@ func (c *checker) events(ctx context.Context, games []*checkedGame, after, upTo 
 			g.broken = &Damage{Seq: e.Seq, Why: "it cannot be read: " + err.Error()}
 		}
 		e.At, e.By, e.Body = moment(at), match.PersonID(actor), match.ParseBody(body)
+		if e.Body.String() != body && g.broken == nil { // a space at its end, which no proof sees
+			g.broken = &Damage{Seq: e.Seq, Why: "it is not what was stored"}
+		}
 		if g.events == nil {
 			g.events = make([]match.Event, 0, min(max(g.Seq, 0), 4096))
 		}

@@ -205,6 +205,9 @@ func TestEveryEditIsFound(t *testing.T) {
 		must(t, errors.Join(tx.Commit(), db.Close()))
 		got := map[match.GameID]int{}
 		for _, d := range check(t, name).Damage {
+			if d.Game == "" && strings.HasPrefix(d.Why, "they are comments") { // their actor is now nobody
+				continue
+			}
 			got[d.Game] = d.Seq
 			if d.Why == "" || d.Where.Channel == "" || d.Number != 1 {
 				t.Errorf("it says %+v", d)
