@@ -200,8 +200,14 @@ func (p *Part) copyDatabase(ctx context.Context, path string, progress Progress)
 		return errors.New("somebody interrupted halfpoint restore: run it again")
 	}
 	had := 0
+	var index *os.File
 	if log != nil {
-		had, _ = log.indexed(path)
+		if index, err = os.Open(path + indexSuffix); err == nil {
+			// Only after the connection: closing any file of a database releases all locks that this
+			// process has on it, and then others could overwrite pages that are still to be copied.
+			defer index.Close()
+			had, _ = log.indexedIn(index)
+		}
 	}
 	still, db, err := p.look(path, there)
 	if err != nil {
@@ -222,8 +228,8 @@ func (p *Part) copyDatabase(ctx context.Context, path string, progress Progress)
 	if err := c.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_schema").Scan(&tables); err != nil {
 		return unreadable(err)
 	}
-	if log != nil {
-		if has, _ := log.indexed(path); has > 0 && has < had {
+	if had > 0 {
+		if has, _ := log.indexedIn(index); has > 0 && has < had {
 			return foreign(fmt.Sprintf("it had %d pages, and the end is missing from page %d on", had, has+1))
 		}
 	}

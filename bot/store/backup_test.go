@@ -4,9 +4,12 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,6 +64,74 @@ func TestBackupWhilePlaying(t *testing.T) {
 	if got := len(folder(t, dir)); got != copies {
 		t.Errorf("there are %d files beside %d copies", got-copies, copies)
 	}
+}
+
+// Beside the bot, a backup or an export keeps its lock for reading until it is complete: nobody writes into
+// the pages that are still to be copied.
+func TestBackupKeepsItsLock(t *testing.T) {
+	for what, command := range map[string]func(name string) error{
+		"backup": func(name string) error {
+			_, err := store.Backup(t.Context(), name, filepath.Join(t.TempDir(), "copy.db"), noon, nil)
+			return err
+		},
+		"export": func(name string) error {
+			_, err := store.Export(t.Context(), name, io.Discard, nil)
+			return err
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			name := newFile(t)
+			must(t, imported(t, name).Close())
+			start(t, "write and hold", name).out.Scan()
+			tries := 0
+			defer store.OnStep(func(step string) {
+				if step != "copy" && step != "pages" {
+					return
+				}
+				tries++
+				other := start(t, "empty the log", name)
+				other.out.Scan()
+				if says := other.out.Text(); says != "busy" {
+					t.Errorf("at the step %q another process says %q", step, says)
+				}
+				other.kill()
+			})()
+			if err := command(name); err != nil || tries < 2 {
+				t.Errorf("%d tries, %v", tries, err)
+			}
+		})
+	}
+}
+
+// writeAndHold opens a database, writes something that only the log has then, says so, and
+// keeps it open until it is told to end.
+func writeAndHold(ctx context.Context, file string) error {
+	s, err := store.Open(ctx, file)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.SetBookmark(ctx, "a", "in the log"); err != nil {
+		return err
+	}
+	fmt.Println("written")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// emptyLog tries to empty the write-ahead log of a database, and says whether somebody reads it.
+func emptyLog(ctx context.Context, file string) error {
+	db, err := sql.Open("sqlite", "file:"+url.PathEscape(file))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var busy, pages, copied int
+	if err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &copied); err != nil {
+		return err
+	}
+	fmt.Println([]string{"empty", "busy"}[busy])
+	return nil
 }
 
 // A copy that is not a whole database of this version is no backup.

@@ -34,13 +34,15 @@ import (
 const partVariable = "HALFPOINT_STORE_TEST_PART"
 
 var parts = map[string]func(ctx context.Context, file string) error{
-	"play":    playForever,
-	"hold":    hold,
-	"poor":    openAsNobody,
-	"back up": dies(backUpAndDie),
-	"export":  dies(exportAndDie),
-	"import":  dies(importAndDie),
-	"check":   checkAndDie,
+	"play":           playForever,
+	"hold":           hold,
+	"poor":           openAsNobody,
+	"back up":        dies(backUpAndDie),
+	"write and hold": writeAndHold,
+	"empty the log":  emptyLog,
+	"export":         dies(exportAndDie),
+	"import":         dies(importAndDie),
+	"check":          checkAndDie,
 }
 
 func TestMain(m *testing.M) {

@@ -212,15 +212,22 @@ func (h logHead) complete(ctx context.Context, db *sql.DB, path, copied string) 
 }
 
 // indexed returns how many pages the log holds, and the database with it, as the index
-// beside the database says. It returns 0 if there is no index or it does not know.
+// beside the database says. It returns 0 if there is no index or it does not know. No
+// connection of this process may have the database open: closing the index would release its
+// locks.
 func (h logHead) indexed(path string) (frames, pages int) {
-	b := make([]byte, 2*48) // it is there twice, and the same if nobody was writing it
 	f, err := os.Open(path + indexSuffix)
 	if err != nil {
 		return 0, 0
 	}
 	defer f.Close()
-	if _, err := io.ReadFull(f, b); err != nil || !bytes.Equal(b[:48], b[48:]) || b[12] != 1 || [8]byte(b[32:40]) != h.salts {
+	return h.indexedIn(f)
+}
+
+// indexedIn is indexed for an index that is open.
+func (h logHead) indexedIn(f io.ReaderAt) (frames, pages int) {
+	b := make([]byte, 2*48) // it is there twice, and the same if nobody was writing it
+	if _, err := f.ReadAt(b, 0); err != nil || !bytes.Equal(b[:48], b[48:]) || b[12] != 1 || [8]byte(b[32:40]) != h.salts {
 		return 0, 0
 	}
 	return int(binary.NativeEndian.Uint32(b[16:])), int(binary.NativeEndian.Uint32(b[20:]))
