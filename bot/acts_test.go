@@ -16,3 +16,17 @@ func TestExportHasActs(t *testing.T) {
 		}
 	}
 }
+
+// What is kept of events and of moderators is told before anybody asks for their data.
+func TestPrivacyTellsOfEventsAndModerators(t *testing.T) {
+	k := newTalk(t)
+	for lang, want := range map[string][]string{"en": {"events", "/log"}, "de": {"Turnieren", "/log"}, "ja": {"大会", "/log"}} {
+		k.lines(t, "ada> /settings whose:mine language:"+lang)
+		got := k.ask(t, "ada", "/privacy").Text
+		for _, w := range want {
+			if !strings.Contains(got, w) {
+				t.Errorf("in %s /privacy does not tell of %s:\n%s", lang, w, got)
+			}
+		}
+	}
+}

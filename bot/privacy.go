@@ -46,9 +46,9 @@ func privacy(q *question) outbox.Post {
 		a.Controls = []match.Control{{Label: q.lang.Say(say("privacy.button")), Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}}
 		return a
 	case what == "" && q.req.Who.Platform == LogPlatform:
-		return l.tell(say("privacy"), say("privacy.room"))
+		return l.tell(say("privacy"), say("privacy.events"), say("privacy.room"))
 	case what == "":
-		return l.tell(say("privacy"))
+		return l.tell(say("privacy"), say("privacy.events"))
 	default:
 		return l.refuse(say("privacy.what", shortened(what)))
 	}

@@ -202,6 +202,7 @@ var english = map[string]string{
 	"replay":                      "Game {0}, moves {1} to {2}.",
 	"replay.long":                 "One animation shows at most {0} turns. Choose some: {/replay from:1 to:200}",
 	"privacy":                     "I store your id and name here, what you chose with {/remind} and {/settings whose:mine}, and the turns and comments of your games. {/privacy what:export} shows you all of it. {/privacy what:delete} erases you: your games stay, without your name.",
+	"privacy.events":              "Of events that you play in or organise I store what you do and choose there, your declared rank and your results, as long as the event exists. If I erase you, your results stay without your name, and your rank goes. What you do as a moderator stays for a year in the log that the room’s moderators read ({/log}).",
 	"privacy.room":                "In this room I also store what you say, and what I tell you privately: for 90 days, or while it is among the newest 10,000 messages. What others type stays as long, even if it names you and I have erased you.",
 	"privacy.export":              "This is everything that I store about you.",
 	"privacy.known":               "Games, posts and answers hold only your person id. Erasing the row that links it to your platform id and name erases you from them.",
