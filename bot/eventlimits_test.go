@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +129,26 @@ func TestFlagFallsAsTheRoundEnds(t *testing.T) {
 	e := k.theEvent(t)
 	if r := e.Round().Tables[0].Result; e.State != contest.Over || r == nil || r.Game != "B+T" || r.How != contest.Played {
 		t.Errorf("the event is %s, the result %+v", e.State, r)
+	}
+}
+
+// More time for a round does not make those who keep others waiting look quick.
+func TestLateAfterMoreTime(t *testing.T) {
+	k := newTalk(t)
+	k.league(t, "size:5 until:1d days:4", "ada", "bob", "eve")
+	k.wait(t, day)
+	k.wait(t, 23*time.Hour)
+	k.plays(t, 1, true, "/place C3 game:%d")
+	k.wait(t, time.Hour)
+	k.lines(t, "mod> /event extend until:6d")
+	k.wait(t, time.Hour)
+	late := k.ask(t, "mod", "/event late").Text
+	var order []string
+	for _, m := range regexp.MustCompile(`Table (\d), .* for (.*), with`).FindAllStringSubmatch(late, -1) {
+		order = append(order, m[1]+": "+m[2])
+	}
+	if want := []string{"2: 1 day 1 hour", "3: 1 day 1 hour", "1: 2 hours 1 minute"}; !slices.Equal(order, want) {
+		t.Errorf("those that wait are %q, not %q, in\n%s", order, want, late)
 	}
 }
 

@@ -167,8 +167,12 @@ func lateness(q *question, c *contest.Contest) outbox.Post {
 	if err != nil {
 		return q.failed(err)
 	}
+	since, err := q.b.store.WaitingSince(q.ctx, c.ID)
+	if err != nil {
+		return q.failed(err)
+	}
 	slices.SortStableFunc(open, func(a, b int) int {
-		return games[c.Round().Tables[a-1].Game].Changed.Compare(games[c.Round().Tables[b-1].Game].Changed)
+		return since[c.Round().Tables[a-1].Game].Compare(since[c.Round().Tables[b-1].Game])
 	})
 	texts := []Text{say("event.late.title", len(open), c.Name)}
 	for _, n := range open[:min(len(open), maxLate)] {
@@ -177,7 +181,7 @@ func lateness(q *question, c *contest.Contest) outbox.Post {
 		names := say("event.versus", named(c.Players[t.Black-1].Person), named(c.Players[t.White-1].Person))
 		waits := say("event.late.count")
 		if g.ToMove != "" {
-			waits = say("event.late.moves", named(g.ToMove), clock.LeftText(q.now.Sub(g.Changed)))
+			waits = say("event.late.moves", named(g.ToMove), clock.LeftText(q.now.Sub(since[g.ID])))
 		}
 		if !g.Deadline.IsZero() {
 			waits = say("event.late.flag", waits, clock.LeftText(max(g.Deadline.Sub(q.now), 0)))

@@ -197,7 +197,8 @@ type eventWords struct {
 	lang    *text.Language
 	room    match.RoomSettings
 	games   map[match.GameID]match.Match
-	named   bool // players and organisers have their names
+	since   map[match.GameID]time.Time // of going games: since when each waits
+	named   bool                       // players and organisers have their names
 	who     map[match.PersonID]outbox.User
 	now     time.Time
 }
@@ -211,6 +212,9 @@ func (b *Bot) eventWords(ctx context.Context, c *contest.Contest, l *text.Langua
 	}
 	for _, m := range games {
 		w.games[m.ID] = m
+	}
+	if w.since, err = b.store.WaitingSince(ctx, c.ID); err != nil {
+		return nil, err
 	}
 	if !named {
 		return w, nil
@@ -436,7 +440,7 @@ func (w *eventWords) waits(t contest.Table, m match.Match) Text {
 	if w.contest.Players[t.White-1].Person == m.ToMove {
 		mover = t.White
 	}
-	waits := say("event.late.moves", w.text(mover), clock.LeftText(w.now.Sub(m.Changed)))
+	waits := say("event.late.moves", w.text(mover), clock.LeftText(w.now.Sub(w.since[m.ID])))
 	if !m.Deadline.IsZero() {
 		waits = say("event.late.flag", waits, clock.LeftText(max(m.Deadline.Sub(w.now), 0)))
 	}
@@ -578,7 +582,7 @@ func (w *eventWords) eventGames() (games []EventGame) {
 					g.Rules = r.Title
 				}
 			}
-			at := m.Changed
+			at := w.since[m.ID]
 			if t.Result != nil {
 				at = t.Result.At
 			}

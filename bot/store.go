@@ -99,6 +99,9 @@ type Store interface {
 	// CommitContest stores a step of an event, or returns ErrConflict and stores nothing. If
 	// the event is new, s.Contest is then a copy that has its Number.
 	CommitContest(ctx context.Context, s *contest.Step) error
+	// WaitingSince returns since when each going game of an event waits: when it last changed, time
+	// that was credited to the clocks apart.
+	WaitingSince(ctx context.Context, event match.GameID) (map[match.GameID]time.Time, error)
 	// Acts returns what moderators did in a channel, and to the whole of its server if it has
 	// one, the newest first, at most limit after the first skip.
 	Acts(ctx context.Context, where match.Room, server string, skip, limit int) ([]match.Act, error)

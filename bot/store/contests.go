@@ -111,6 +111,25 @@ func (s *Store) ContestsOf(ctx context.Context, p match.PersonID) (_ []contest.H
 	return list(ctx, s.read, scanHead, contestsOf, p)
 }
 
+// waitingSince finds the last event of each going game of an event, one that credits clocks
+// apart.
+const waitingSince = `SELECT g.id, (SELECT e.at FROM event e WHERE e.game = g.id AND e.body NOT LIKE 'credit %' ORDER BY e.seq DESC LIMIT 1)
+	FROM game g WHERE g.contest = $1 AND g.contest <> '' AND g.state = 'going'`
+
+// WaitingSince returns since when each going game of an event waits: when it last changed,
+// time that was credited to the clocks apart.
+func (s *Store) WaitingSince(ctx context.Context, event match.GameID) (_ map[match.GameID]time.Time, err error) {
+	defer annotate(&err, "find since when the games of event %s wait", event)
+	since := map[match.GameID]time.Time{}
+	_, err = list(ctx, s.read, func(scan scanner) (id match.GameID, err error) {
+		var at int64
+		err = scan(&id, &at)
+		since[id] = moment(at)
+		return id, err
+	}, waitingSince, event)
+	return since, err
+}
+
 // contestEventsBy finds the lines that a person caused, and those about them.
 const contestEventsBy = `SELECT contest, seq, at, actor, body FROM contest_event WHERE actor = $1 AND actor <> ''
 	UNION SELECT contest, seq, at, actor, body FROM contest_event WHERE person = $1 AND person <> '' ORDER BY contest, seq`

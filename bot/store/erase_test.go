@@ -26,7 +26,7 @@ func TestPrivacyReadsNoWholeTable(t *testing.T) {
 			t.Errorf("prune %s:\n%s", sw.table, plan)
 		}
 	}
-	for query, index := range map[string]string{contestEventsBy: "contest_event_actor", linesAbout: "contest_event_person", actsBy: "act_person"} {
+	for query, index := range map[string]string{contestEventsBy: "contest_event_actor", linesAbout: "contest_event_person", actsBy: "act_person", waitingSince: "game_contest"} {
 		if plan := explain(t, s, query, "p1"); strings.Contains(plan, "SCAN") || !strings.Contains(plan, index) {
 			t.Errorf("in events:\n%s", plan)
 		}
