@@ -57,12 +57,23 @@ type formQuestion struct {
 	Fields   []formField
 }
 
-// fieldOf returns the field that a refusal of a draft is about; empty: none.
-func fieldOf(p outbox.Post) string {
-	if len(p.Stored.Texts) == 0 {
-		return ""
+// wrongIn returns what a refusal says, by the field of the form that each of its lines is
+// about; empty: none.
+func wrongIn(p outbox.Post) map[string]string {
+	lines := strings.Split(words(p.Text), "\n")
+	if len(lines) != len(p.Stored.Texts) {
+		return map[string]string{"": words(p.Text)}
 	}
-	refused := p.Stored.Texts[0]
+	wrong := map[string]string{}
+	for i, t := range p.Stored.Texts {
+		field := fieldOf(t)
+		wrong[field] = strings.TrimSpace(wrong[field] + " " + lines[i])
+	}
+	return wrong
+}
+
+// fieldOf returns the field that a line of a refusal is about; empty: none.
+func fieldOf(refused bot.Text) string {
 	switch key := refused.Key; key {
 	case "event.bad.number":
 		if len(refused.Args) > 0 {
@@ -87,9 +98,10 @@ func fieldOf(p outbox.Post) string {
 	return ""
 }
 
-// form returns the form with some values.
-func (s *server) form(lang string, values map[string]string, wrong, problem string) eventForm {
-	f := eventForm{head: head{Lang: lang, Title: bot.Translated(lang, wordNewEvent)}, ID: rand.Text(), Name: values["name"], Problem: problem}
+// form returns the form with some values, and with what is wrong, by field.
+func (s *server) form(lang string, values, wrong map[string]string) eventForm {
+	f := eventForm{head: head{Lang: lang, Title: bot.Translated(lang, wordNewEvent)}, ID: rand.Text(), Name: values["name"],
+		Problem: wrong[""], NameWrong: wrong["name"]}
 	command, _ := bot.FindCommand("event")
 	for _, q := range formFields {
 		question := formQuestion{Question: q.Question, Fields: slices.Clone(q.Fields)}
@@ -111,14 +123,9 @@ func (s *server) form(lang string, values map[string]string, wrong, problem stri
 					field.Options = o.In(lang).Choices
 				}
 			}
-			if field.Name == wrong {
-				field.Problem, f.Problem = problem, ""
-			}
+			field.Problem = wrong[field.Name]
 		}
 		f.Questions = append(f.Questions, question)
-	}
-	if wrong == "name" {
-		f.NameWrong, f.Problem = problem, ""
 	}
 	return f
 }
@@ -133,7 +140,7 @@ func (s *server) eventFormPage(w http.ResponseWriter, r *http.Request) {
 		values["name"] = bot.CleanName(who.Name)
 	}
 	introduce(w, r)
-	s.write(w, http.StatusOK, "newevent.html", false, s.form(lang, values, "", ""))
+	s.write(w, http.StatusOK, "newevent.html", false, s.form(lang, values, nil))
 }
 
 // organiserOf returns the seat of somebody who gives a name, or that of the board.
@@ -161,7 +168,7 @@ func (s *server) eventFormSubmit(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := s.readBody(w, r.ParseForm); err != nil {
-		s.write(w, http.StatusBadRequest, "newevent.html", false, s.form(lang, nil, "", bot.Translated(lang, wordNoForm)))
+		s.write(w, http.StatusBadRequest, "newevent.html", false, s.form(lang, nil, map[string]string{"": bot.Translated(lang, wordNoForm)}))
 		return
 	}
 	values := map[string]string{"name": cleanText(r.PostForm.Get("name"))}
@@ -174,13 +181,13 @@ func (s *server) eventFormSubmit(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	refuse := func(field, problem string) {
-		s.write(w, http.StatusUnprocessableEntity, "newevent.html", false, s.form(lang, values, field, problem))
+	refuse := func(wrong map[string]string) {
+		s.write(w, http.StatusUnprocessableEntity, "newevent.html", false, s.form(lang, values, wrong))
 	}
 	sub.Seat, sub.browser = organiserOf(values["name"], lang), browserOf(r)
 	who, why := userOf(sub.Seat)
 	if why != "" {
-		refuse("name", bot.Translated(lang, why))
+		refuse(map[string]string{"name": bot.Translated(lang, why)})
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), askTime)
@@ -198,7 +205,7 @@ func (s *server) eventFormSubmit(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, r, err)
 		return
 	case problem != nil:
-		refuse("name", bot.Translated(lang, problem[0], problem[1:]...))
+		refuse(map[string]string{"name": bot.Translated(lang, problem[0], problem[1:]...)})
 		return
 	}
 	owner, _ := s.checkOwner(r, ownerCookieOf(r))
@@ -222,13 +229,13 @@ func (s *server) eventFormSubmit(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		s.failed(w, r, err)
 	case got.Refused:
-		text := words(got.Text)
+		wrong := wrongIn(got)
 		if got.Moderators {
-			text = bot.Translated(lang, wordModerator, text)
+			wrong = map[string]string{"": bot.Translated(lang, wordModerator, words(got.Text))}
 		}
-		refuse(fieldOf(got), text)
+		refuse(wrong)
 	default:
-		f := s.form(lang, values, "", "")
+		f := s.form(lang, values, nil)
 		f.Shows = strings.Split(words(got.Text), "\n")
 		if n := len(f.Shows) - 1; n > 1 { // its last line tells how to change it elsewhere
 			f.Shows = f.Shows[:n]

@@ -86,6 +86,16 @@ func TestEventForm(t *testing.T) {
 			t.Errorf("%s %q: %d, beside it %q\n%s", c.field, c.typed, code, beside, body)
 		}
 	}
+	_, body, _ := send("title", strings.Repeat("Go", 31), "size", "200", "rules", "nonsense", "system", "knockout", "days", "soon")
+	for field, says := range map[string]string{"title": "at most 60 characters; yours has 62", "size": "200", "rules": "nonsense", "days": "soon"} {
+		beside := regexp.MustCompile(`<span id="` + field + `-wrong" role="alert">([^<]*)</span>`).FindStringSubmatch(body)
+		if beside == nil || !strings.Contains(beside[1], says) || strings.Count(body, `role="alert"`) != 4 {
+			t.Errorf("beside %s, one of four that are wrong: %q\n%s", field, beside, body)
+		}
+	}
+	if _, body, _ := send("title", strings.Repeat("Go", 30)); !strings.Contains(body, "“"+strings.Repeat("Go", 30)+"”") {
+		t.Errorf("a long title is not whole in the preview:\n%s", body)
+	}
 	code, preview, _ := send("title", `<b>"Spring"</b>`)
 	if code != http.StatusOK || !strings.Contains(preview, "Groups of up to 8 players") || !strings.Contains(preview, `value="publish"`) || strings.Contains(preview, "<b>") || strings.Contains(preview, "/event what") || events() != 0 {
 		t.Errorf("the preview: %d, %d events\n%s", code, events(), preview)

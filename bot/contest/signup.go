@@ -34,9 +34,9 @@ func newEvent(in *Input) Step {
 			draft[name] = value
 		}
 	}
-	terms, err := draft.Terms(in.Rulesets, in.Room, in.Zone, in.Now)
-	if err != nil {
-		s := in.refuse(text.Explain(err))
+	terms, wrong := draft.Terms(in.Rulesets, in.Room, in.Zone, in.Now)
+	if len(wrong) > 0 {
+		s := in.refuse(explain(wrong)...)
 		if in.arg("form") == "yes" { // which an adapter shows
 			s.Draft = in.readable(draft)
 		}
@@ -52,6 +52,14 @@ func newEvent(in *Input) Step {
 	return s
 }
 
+// explain says what is wrong with a draft.
+func explain(wrong []error) (why []text.Message) {
+	for _, err := range wrong {
+		why = append(why, text.Explain(err))
+	}
+	return why
+}
+
 // readable returns what can be read of a draft in which something is wrong: who has filled in a
 // form need not type the rest again. nil: nothing of it is new.
 func (in *Input) readable(draft Draft) *match.Draft {
@@ -64,7 +72,7 @@ func (in *Input) readable(draft Draft) *match.Draft {
 		} else {
 			delete(kept, name)
 		}
-		if _, err := kept.Terms(in.Rulesets, in.Room, in.Zone, in.Now); err != nil {
+		if _, wrong := kept.Terms(in.Rulesets, in.Room, in.Zone, in.Now); len(wrong) > 0 {
 			if delete(kept, name); had {
 				kept[name] = was
 			}
@@ -108,9 +116,9 @@ func publish(in *Input) Step {
 	if in.Draft == nil {
 		return in.refuse(say("event.nodraft"))
 	}
-	terms, err := in.Draft.Terms(in.Rulesets, in.Room, in.Zone, in.Now)
-	if err != nil {
-		return in.refuse(text.Explain(err), say("event.preview.again"))
+	terms, wrong := in.Draft.Terms(in.Rulesets, in.Room, in.Zone, in.Now)
+	if len(wrong) > 0 {
+		return in.refuse(append(explain(wrong), say("event.preview.again"))...)
 	}
 	for _, c := range []byte(in.NewID) { // which nobody can choose
 		terms.Lot = terms.Lot*31 + int64(c)

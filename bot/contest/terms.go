@@ -85,29 +85,34 @@ func ParseDraft(text string) (d Draft, err error) {
 	return d, err
 }
 
-// Terms reads a draft at a time, in the time zone of its author. Its error says what is wrong
-// with it.
-func (d Draft) Terms(own match.Rulesets, room match.RoomSettings, zone *time.Location, now time.Time) (t Terms, err error) {
+// Terms reads a draft at a time, in the time zone of its author. The errors say all that is
+// wrong with it.
+func (d Draft) Terms(own match.Rulesets, room match.RoomSettings, zone *time.Location, now time.Time) (t Terms, wrong []error) {
 	for _, read := range []func(*Terms) error{
-		func(t *Terms) error { return d.rules(t, own, room) }, d.board, d.system,
+		func(t *Terms) error { return d.rules(t, own, room) }, d.title, d.board, d.system,
 		func(t *Terms) error { return d.until(t, zone, now) }, d.lasts, d.ties,
 	} {
 		if err := read(&t); err != nil {
-			return t, err
+			wrong = append(wrong, err)
 		}
 	}
-	t.Name = text.Shorten(strings.Join(strings.Fields(d["title"]), " "))
-	if t.Name == "" {
-		r, err := rules.Find(t.Rules[0])
-		if err != nil {
-			return t, err
-		}
+	return t, wrong
+}
+
+// title reads the name of the event, by default that of the ruleset.
+func (d Draft) title(t *Terms) error {
+	t.Name = strings.Join(strings.Fields(d["title"]), " ")
+	if n := len([]rune(t.Name)); n > maxTitle {
+		return text.Error("event.bad.title", strconv.Itoa(maxTitle), strconv.Itoa(n))
+	}
+	if t.Name != "" || len(t.Rules) == 0 {
+		return nil
+	}
+	r, err := rules.Find(t.Rules[0])
+	if err == nil {
 		t.Name = r.Title
 	}
-	if n := len([]rune(t.Name)); n > maxTitle {
-		return t, text.Error("event.bad.title", strconv.Itoa(maxTitle), strconv.Itoa(n))
-	}
-	return t, nil
+	return err
 }
 
 func (d Draft) rules(t *Terms, own match.Rulesets, room match.RoomSettings) error {
@@ -118,6 +123,7 @@ func (d Draft) rules(t *Terms, own match.Rulesets, room match.RoomSettings) erro
 		}
 		r, err := own.Find(name)
 		if err != nil {
+			t.Rules = nil
 			return err
 		}
 		t.Rules = append(t.Rules, r.Stored())
@@ -177,7 +183,7 @@ func (d Draft) system(t *Terms) (err error) {
 		return err
 	case (t.System == McMahon || t.System == Knockout) && len(t.Rules) > 1:
 		return text.Error("event.one.ruleset")
-	case t.System == Knockout:
+	case t.System == Knockout && len(t.Rules) == 1:
 		return t.decisive()
 	}
 	return nil
