@@ -232,8 +232,7 @@ func (in *Input) withdraws(n int, notice text.Message, before ...Body) Step {
 func (in *Input) and(bodies ...Body) []Body {
 	c := in.Contest.clone()
 	for _, b := range bodies {
-		c.Seq++
-		if err := c.changes(Event{Seq: c.Seq, At: in.Now, By: in.By, Body: b}); err != nil {
+		if err := c.take(Event{Seq: c.Seq + 1, At: in.Now, By: in.By, Body: b}); err != nil {
 			return bodies
 		}
 	}

@@ -135,128 +135,173 @@ var (
 	errOrder    = fmt.Errorf("it cannot come here")
 	errNoPlayer = fmt.Errorf("there is no such player")
 	errNoTable  = fmt.Errorf("there is no such table")
+	errKind     = fmt.Errorf("of an unknown kind")
 )
 
 // take changes the event as a line of its log says.
 func (c *Contest) take(e Event) error {
-	b := e.Body
-	if e.Seq != c.Seq+1 || (c.Seq == 0) != (b.Kind == opened) {
+	if e.Seq != c.Seq+1 || (c.Seq == 0) != (e.Body.Kind == opened) {
 		return errOrder
 	}
-	if err := c.changes(e); err != nil {
+	change, known := changes[e.Body.Kind]
+	if !known {
+		return errKind
+	}
+	if err := change(c, e); err != nil {
 		return err
 	}
 	c.Seq, c.Changed = e.Seq, e.At
 	return nil
 }
 
-func (c *Contest) changes(e Event) error {
+// changes are what each kind of line does to an event.
+var changes = map[Kind]func(c *Contest, e Event) error{
+	opened:    (*Contest).opens,
+	changed:   (*Contest).changesTerms,
+	joined:    (*Contest).joins,
+	left:      (*Contest).leaves,
+	withdrawn: (*Contest).leaves,
+	replaced:  (*Contest).replaces,
+	organises: (*Contest).organisers,
+	paired:    (*Contest).addsRound,
+	asked:     (*Contest).asks,
+	said:      (*Contest).says,
+	chose:     func(c *Contest, e Event) error { c.Choices = e.Body.Choices; return nil },
+	begun:     (*Contest).begins,
+	extended:  (*Contest).extends,
+	scored:    (*Contest).score,
+	corrected: (*Contest).score,
+	ended:     func(c *Contest, _ Event) error { c.State, c.Asking = Over, nil; return nil },
+	cancelled: func(c *Contest, e Event) error { c.State, c.Asking = Cancelled, nil; return c.score(e) },
+}
+
+func (c *Contest) opens(e Event) error {
 	b := e.Body
-	switch b.Kind {
-	case opened:
-		if b.Terms == nil || b.Place == nil {
-			return errOrder
-		}
-		c.Terms, c.Places, c.Where, c.Page = *b.Terms, []match.Room{*b.Place}, *b.Place, b.Page
-		c.Organisers, c.State, c.Opened, c.Head.Title = []match.PersonID{e.By}, SignUp, e.At, b.Terms.Name
-	case changed:
-		if b.Terms == nil || c.State != SignUp {
-			return errOrder
-		}
-		c.Terms, c.Head.Title = *b.Terms, b.Terms.Name
-	case joined:
-		c.Players = append(c.Players, Player{Person: b.Person, Rank: rankOf(b.Rank), Seeded: rankOf(b.Rank), Joined: e.At, Seq: e.Seq})
-	case left, withdrawn:
-		p, err := c.player(b.Player)
-		if err != nil {
-			return err
-		}
-		p.Left, p.Out = e.At, e.Seq
-		return c.score(e)
-	case replaced:
-		p, err := c.player(b.Player)
-		if err != nil {
-			return err
-		}
-		p.Before = append(slices.Clip(p.Before), p.Person)
-		p.Person, p.Left, p.Out, p.Rank = b.Person, time.Time{}, 0, rankOf(b.Rank)
-		if err := c.score(e); err != nil {
-			return err
-		}
-		return c.seat(b.Tables)
-	case organises:
-		c.Organisers = slices.DeleteFunc(c.Organisers, func(p match.PersonID) bool { return p == b.Person })
-		if !b.Off {
-			c.Organisers = append(c.Organisers, b.Person)
-		}
-	case paired:
-		if b.Groups != nil {
-			c.Drawn = b.Groups
-		}
-		for g, group := range b.Groups {
-			for _, n := range group {
-				p, err := c.player(n)
-				if err != nil {
-					return err
-				}
-				p.Group = g + 1
+	if b.Terms == nil || b.Place == nil {
+		return errOrder
+	}
+	c.Terms, c.Places, c.Where, c.Page = *b.Terms, []match.Room{*b.Place}, *b.Place, b.Page
+	c.Organisers, c.State, c.Opened, c.Head.Title = []match.PersonID{e.By}, SignUp, e.At, b.Terms.Name
+	return nil
+}
+
+func (c *Contest) changesTerms(e Event) error {
+	if e.Body.Terms == nil || c.State != SignUp {
+		return errOrder
+	}
+	c.Terms, c.Head.Title = *e.Body.Terms, e.Body.Terms.Name
+	return nil
+}
+
+func (c *Contest) joins(e Event) error {
+	rank := rankOf(e.Body.Rank)
+	c.Players = append(c.Players, Player{Person: e.Body.Person, Rank: rank, Seeded: rank, Joined: e.At, Seq: e.Seq})
+	return nil
+}
+
+func (c *Contest) leaves(e Event) error {
+	p, err := c.player(e.Body.Player)
+	if err != nil {
+		return err
+	}
+	p.Left, p.Out = e.At, e.Seq
+	return c.score(e)
+}
+
+func (c *Contest) replaces(e Event) error {
+	b := e.Body
+	p, err := c.player(b.Player)
+	if err != nil {
+		return err
+	}
+	p.Before = append(slices.Clip(p.Before), p.Person)
+	p.Person, p.Left, p.Out, p.Rank = b.Person, time.Time{}, 0, rankOf(b.Rank)
+	if err := c.score(e); err != nil {
+		return err
+	}
+	return c.seat(b.Tables)
+}
+
+func (c *Contest) organisers(e Event) error {
+	b := e.Body
+	c.Organisers = slices.DeleteFunc(c.Organisers, func(p match.PersonID) bool { return p == b.Person })
+	if !b.Off {
+		c.Organisers = append(c.Organisers, b.Person)
+	}
+	return nil
+}
+
+func (c *Contest) addsRound(e Event) error {
+	b := e.Body
+	if b.Groups != nil {
+		c.Drawn = b.Groups
+	}
+	for g, group := range b.Groups {
+		for _, n := range group {
+			p, err := c.player(n)
+			if err != nil {
+				return err
 			}
+			p.Group = g + 1
 		}
-		c.State = Playing
-		c.Rounds = append(c.Rounds, Round{Paired: e.At, Bye: b.Bye, Absent: b.Absent, Choices: c.Choices, Seq: e.Seq})
-		if c.Asking, c.Choices = nil, nil; b.Bar != nil && b.Floor != nil {
-			c.Bar, c.Floor = *b.Bar, *b.Floor
-		}
-		return c.seat(b.Tables)
-	case asked:
-		c.Asking = &Asking{Until: time.UnixMilli(b.Ends).UTC(), Must: b.Absent, Seq: e.Seq}
-	case said:
-		if _, err := c.player(b.Player); err != nil || c.Asking == nil {
-			return errOrder
-		}
+	}
+	c.State = Playing
+	c.Rounds = append(c.Rounds, Round{Paired: e.At, Bye: b.Bye, Absent: b.Absent, Choices: c.Choices, Seq: e.Seq})
+	if c.Asking, c.Choices = nil, nil; b.Bar != nil && b.Floor != nil {
+		c.Bar, c.Floor = *b.Bar, *b.Floor
+	}
+	return c.seat(b.Tables)
+}
+
+func (c *Contest) asks(e Event) error {
+	c.Asking = &Asking{Until: time.UnixMilli(e.Body.Ends).UTC(), Must: e.Body.Absent, Seq: e.Seq}
+	return nil
+}
+
+// says notes who plays the next round, or does not.
+func (c *Contest) says(e Event) error {
+	b := e.Body
+	if _, err := c.player(b.Player); err != nil || c.Asking == nil {
+		return errOrder
+	}
+	a := *c.Asking
+	none := func(n int) bool { return n == b.Player }
+	a.Plays, a.Out = slices.DeleteFunc(slices.Clone(a.Plays), none), slices.DeleteFunc(slices.Clone(a.Out), none)
+	if b.Off {
+		a.Out = append(a.Out, b.Player)
+	} else {
+		a.Plays = append(a.Plays, b.Player)
+	}
+	c.Asking = &a
+	return nil
+}
+
+func (c *Contest) begins(e Event) error {
+	r := c.Round()
+	if r == nil {
+		return errOrder
+	}
+	for i := range r.Tables {
+		r.Tables[i].Opened = true
+	}
+	if r.Began.IsZero() {
+		r.Began = e.At
+	}
+	r.Ends = time.UnixMilli(e.Body.Ends).UTC()
+	return nil
+}
+
+// extends moves the end of the question who plays, or else of the round.
+func (c *Contest) extends(e Event) error {
+	ends := time.UnixMilli(e.Body.Ends).UTC()
+	switch r := c.Round(); {
+	case r == nil:
+		return errOrder
+	case c.Asking != nil:
 		a := *c.Asking
-		none := func(n int) bool { return n == b.Player }
-		a.Plays, a.Out = slices.DeleteFunc(slices.Clone(a.Plays), none), slices.DeleteFunc(slices.Clone(a.Out), none)
-		if b.Off {
-			a.Out = append(a.Out, b.Player)
-		} else {
-			a.Plays = append(a.Plays, b.Player)
-		}
-		c.Asking = &a
-	case chose:
-		c.Choices = b.Choices
-	case begun:
-		r := c.Round()
-		if r == nil {
-			return errOrder
-		}
-		for i := range r.Tables {
-			r.Tables[i].Opened = true
-		}
-		if r.Began.IsZero() {
-			r.Began = e.At
-		}
-		r.Ends = time.UnixMilli(b.Ends).UTC()
-	case extended:
-		ends := time.UnixMilli(b.Ends).UTC()
-		switch r := c.Round(); {
-		case r == nil:
-			return errOrder
-		case c.Asking != nil:
-			a := *c.Asking
-			a.Until, c.Asking = ends, &a
-		default:
-			r.Ends = ends
-		}
-	case scored, corrected:
-		return c.score(e)
-	case ended:
-		c.State, c.Asking = Over, nil
-	case cancelled:
-		c.State, c.Asking = Cancelled, nil
-		return c.score(e)
+		a.Until, c.Asking = ends, &a
 	default:
-		return fmt.Errorf("of an unknown kind")
+		r.Ends = ends
 	}
 	return nil
 }
