@@ -475,7 +475,7 @@ func (a *Adapter) sendEvent(ctx context.Context, dev *device.Device, at id.RoomI
 		if a.synced.Load() != dev {
 			return "", errNotSynced
 		}
-		if err := a.members(ctx, dev, at); err != nil {
+		if err := e2ee.FetchMembers(ctx, dev.Client, dev.State, at); err != nil {
 			return "", fmt.Errorf("get the room's members: %w", err)
 		}
 		if m, ok := whole.Parsed.(*event.MessageEventContent); ok && m.File == nil && m.URL != "" {

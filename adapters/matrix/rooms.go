@@ -579,16 +579,7 @@ func (a *Adapter) encrypted(ctx context.Context, dev *device.Device, at id.RoomI
 	if err := dev.State.SetEncryptionEvent(ctx, at, &c); err != nil {
 		return false, err
 	}
-	return true, a.members(ctx, dev, at)
-}
-
-// members learns who is in an encrypted room, who all must get its keys.
-func (a *Adapter) members(ctx context.Context, dev *device.Device, at id.RoomID) error {
-	if known, err := dev.State.HasFetchedMembers(ctx, at); err != nil || known {
-		return err
-	}
-	_, err := dev.Client.Members(ctx, at) // which stores them
-	return err
+	return true, e2ee.FetchMembers(ctx, dev.Client, dev.State, at)
 }
 
 // profileFor is how long to wait for somebody's name.

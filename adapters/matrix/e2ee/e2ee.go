@@ -42,6 +42,12 @@ type StateStore interface {
 	// HasFetchedMembers says whether all members of a room are known. If not,
 	// the machine fetches them before it encrypts anything for the room.
 	HasFetchedMembers(ctx context.Context, room id.RoomID) (bool, error)
+	// GetAllMembers returns what is known of the people who are, or were, in a room.
+	GetAllMembers(ctx context.Context, room id.RoomID) (map[id.UserID]*event.MemberEventContent, error)
+	// ReplaceCachedMembers stores all members of a room, for HasFetchedMembers, too.
+	ReplaceCachedMembers(ctx context.Context, room id.RoomID, members []*event.Event, only ...event.Membership) error
+	// DoTxn has the other methods work in one transaction, with the context it hands on.
+	DoTxn(ctx context.Context, opts *dbutil.TxnOptions, work func(context.Context) error) error
 	// GetRoomMembers returns the people of a room with one of some memberships.
 	GetRoomMembers(ctx context.Context, room id.RoomID, memberships ...event.Membership) (map[id.UserID]*event.MemberEventContent, error)
 }

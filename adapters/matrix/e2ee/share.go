@@ -163,19 +163,8 @@ func (m *Machine) session(ctx context.Context, room id.RoomID) (*crypto.Outbound
 
 // recipients returns the users who may read new messages in the room.
 func (m *Machine) recipients(ctx context.Context, room id.RoomID) ([]id.UserID, error) {
-	all, err := m.State.HasFetchedMembers(ctx, room)
-	if err != nil {
+	if err := FetchMembers(ctx, m.Client, m.State, room); err != nil {
 		return nil, err
-	}
-	if !all {
-		if _, err := m.Client.Members(ctx, room); err != nil { // fills the state store
-			return nil, err
-		}
-		if all, err = m.State.HasFetchedMembers(ctx, room); err != nil {
-			return nil, err
-		} else if !all {
-			return nil, errors.New("state store lacks the members")
-		}
 	}
 	memberships := []event.Membership{event.MembershipJoin, event.MembershipInvite}
 	visibility, err := m.State.GetHistoryVisibility(ctx, room)

@@ -209,6 +209,110 @@ func TestMembersChangeWhileListsAreAskedFor(t *testing.T) {
 	})
 }
 
+// Who comes while the members are asked for gets the key, and who goes gets none, though the
+// answer does not know yet. So it is for the invited, too.
+func TestMembersChangeWhileTheyAreAskedFor(t *testing.T) {
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		proxy := s.Proxy(t)
+		bot := newPeer(t, s, proxy.URL, s.Register(t, "Bot"))
+		people := map[string]*peer{}
+		for _, name := range []string{"Anna", "Bert", "Cleo", "Dora", "Emil"} {
+			people[name] = newPeer(t, s, s.URL, s.Register(t, name))
+		}
+		anna, comes, goes, banned, invited := people["Anna"], people["Bert"], people["Cleo"], people["Dora"], people["Emil"]
+		room := anna.makes(bot, goes, banned)
+
+		until := make(chan struct{})
+		order := proxy.Once(matrixtest.On("GET", "/rooms/[^/]+/members$"), matrixtest.HoldsAnswer(until))
+		done := make(chan error, 1)
+		var sealed *event.EncryptedEventContent
+		go func() {
+			var err error
+			sealed, err = bot.Encrypt(ctx, room, event.EventMessage, text("Black D4."))
+			done <- err
+		}()
+		order.Await(t, 1)
+		anna.brings(room, comes)
+		if _, err := goes.client.LeaveRoom(ctx, room); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := anna.client.BanUser(ctx, room, &mautrix.ReqBanUser{UserID: banned.user.ID}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := anna.client.InviteUser(ctx, room, &mautrix.ReqInviteUser{UserID: invited.user.ID}); err != nil {
+			t.Fatal(err)
+		}
+		is := func() map[*peer]event.Membership {
+			got := map[*peer]event.Membership{}
+			for _, p := range people {
+				m, err := bot.state.GetMembership(ctx, room, p.user.ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got[p] = m
+			}
+			return got
+		}
+		want := map[*peer]event.Membership{anna: event.MembershipJoin, comes: event.MembershipJoin, goes: event.MembershipLeave,
+			banned: event.MembershipBan, invited: event.MembershipInvite}
+		bot.awaits("the changes", func() bool { return maps.Equal(is(), want) })
+		close(until)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		for p, m := range is() {
+			if m != want[p] {
+				t.Errorf("to the bot %s is %q after the answer, not %q", p.user.ID, m, want[p])
+			}
+		}
+		at := bot.sendSealed(room, sealed)
+		anna.reads(at, "Black D4.")
+		comes.reads(at, "Black D4.")
+		said := anna.await(at)
+		for _, p := range []*peer{goes, banned} {
+			p.sync()
+			p.sync()
+			if _, err := p.Decrypt(ctx, said); !errors.As(err, new(ErrNoKey)) {
+				t.Errorf("%s has gone and reads: %v", p.user.ID, err)
+			}
+		}
+	})
+}
+
+// An answer that comes when the bot has left the room, and has dropped who was there, is not
+// stored: nobody says from then on who goes.
+func TestLeavesWhileMembersAreAskedFor(t *testing.T) {
+	t.Parallel()
+	matrixtest.Bubble(t, func(t *testing.T, s *matrixtest.Server) {
+		proxy := s.Proxy(t)
+		anna, bot := newPeer(t, s, s.URL, s.Register(t, "Anna")), newPeer(t, s, proxy.URL, s.Register(t, "Bot"))
+		room := anna.makes(bot)
+		// It knows of itself alone, as where members are loaded lazily.
+		if err := bot.state.ClearCachedMembers(ctx, room); err != nil {
+			t.Fatal(err)
+		}
+		if err := bot.state.SetMembership(ctx, room, bot.user.ID, event.MembershipJoin); err != nil {
+			t.Fatal(err)
+		}
+		until := make(chan struct{})
+		order := proxy.Once(matrixtest.On("GET", "/rooms/[^/]+/members$"), matrixtest.HoldsAnswer(until))
+		done := make(chan error, 1)
+		go func() { done <- FetchMembers(ctx, bot.client, bot.state, room) }()
+		order.Await(t, 1)
+		if err := bot.state.ClearCachedMembers(ctx, room); err != nil {
+			t.Fatal(err)
+		}
+		close(until)
+		if err := <-done; err == nil {
+			t.Error("no error")
+		}
+		if known, err := bot.state.HasFetchedMembers(ctx, room); err != nil || known {
+			t.Errorf("members of the room that the bot has left are known: %v, %v", known, err)
+		}
+	})
+}
+
 func TestWhoLeavesGetsNoLaterKeys(t *testing.T) {
 	t.Parallel()
 	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
