@@ -220,19 +220,29 @@ func TestEventPageFollows(t *testing.T) {
 	}
 }
 
-// The page of an event follows its games, and keeps open what its reader has opened.
-func TestEventPageInChromium(t *testing.T) {
+// eventTab opens the page of a league that is played in Chromium.
+func eventTab(t *testing.T) (*league, *tab) {
 	tier.Change(t)
 	l := newLeague(t, match.LinkPages)
 	l.play(t)
 	url, _ := openTCP(t, newRoom(l.st), l)
 	p := blankTab(t, chromium(t))
-	p.do(chromedp.Navigate(url+l.path), chromedp.Click(chromedp.CSS("tbody tr:first-child td:last-child button")))
+	p.do(chromedp.Navigate(url + l.path))
+	return l, p
+}
+
+// showsBoard asks whether the page of an event shows a game, by its slug, after an event.
+const showsBoard = `[...document.querySelectorAll('.games img')].some((i) => i.src.endsWith('/g/%s/%d/board.svg'))`
+
+// The page of an event follows its games, and keeps open what its reader has opened.
+func TestEventPageInChromium(t *testing.T) {
+	l, p := eventTab(t)
+	p.do(chromedp.Click(chromedp.CSS("tbody tr:first-child td:last-child button")))
 	p.wait(`document.querySelector('#s1-1-1').matches(':popover-open') && [...document.querySelectorAll('.games:not(details) img')].every((i) => i.complete && i.naturalWidth > 0)`)
 	m, who := l.waiting(t)
-	p.wait(`[...document.querySelectorAll('.games img')].some((i) => i.src.endsWith('/g/%s/%d/board.svg'))`, m.Page, m.Seq)
+	p.wait(showsBoard, m.Page, m.Seq)
 	l.ask(t, who, "/place C3 game:"+strconv.Itoa(m.Number))
-	p.wait(`[...document.querySelectorAll('.games img')].some((i) => i.src.endsWith('/g/%s/%d/board.svg'))`, m.Page, m.Seq+1)
+	p.wait(showsBoard, m.Page, m.Seq+1)
 	if !get[bool](p, `document.querySelector('#s1-1-1').matches(':popover-open')`) {
 		t.Error("what the reader had opened is closed")
 	}
@@ -240,12 +250,7 @@ func TestEventPageInChromium(t *testing.T) {
 
 // An answer that comes after a newer one does not take the page back.
 func TestEventPageStaysNewInChromium(t *testing.T) {
-	tier.Change(t)
-	l := newLeague(t, match.LinkPages)
-	l.play(t)
-	url, _ := openTCP(t, newRoom(l.st), l)
-	p := blankTab(t, chromium(t))
-	p.do(chromedp.Navigate(url + l.path))
+	l, p := eventTab(t)
 	get[bool](p, `(() => {
 		const ask = window.fetch;
 		window.asked = 0;
@@ -256,15 +261,14 @@ func TestEventPageStaysNewInChromium(t *testing.T) {
 		};
 		return true;
 	})()`)
-	const shows = `[...document.querySelectorAll('.games img')].some((i) => i.src.endsWith('/g/%s/%d/board.svg'))`
 	m, who := l.waiting(t)
-	p.wait(shows, m.Page, m.Seq)
+	p.wait(showsBoard, m.Page, m.Seq)
 	l.ask(t, who, "/place C3 game:"+strconv.Itoa(m.Number))
 	p.wait("window.late")
 	m, who = l.waiting(t)
 	l.ask(t, who, "/place B2 game:"+strconv.Itoa(m.Number))
-	p.wait(shows, m.Page, m.Seq+1)
-	if !get[bool](p, `new Promise((done) => { window.late(); setTimeout(() => done(`+fmt.Sprintf(shows, m.Page, m.Seq+1)+`), 100); })`) {
+	p.wait(showsBoard, m.Page, m.Seq+1)
+	if !get[bool](p, `new Promise((done) => { window.late(); setTimeout(() => done(`+fmt.Sprintf(showsBoard, m.Page, m.Seq+1)+`), 100); })`) {
 		t.Error("the page shows an older board again")
 	}
 }

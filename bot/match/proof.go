@@ -128,11 +128,13 @@ func (e Event) proven(m Match, before []Event) error {
 	return nil
 }
 
-// SameLink reports whether two proofs have the same link, which proves an event and all events
-// with links before it.
+// HasLink reports whether a proof has a link, which proves an event and all events with links
+// before it. Those of earlier versions have none.
+func HasLink(proof string) bool { return Event{Proof: proof}.link() != "" }
+
+// SameLink reports whether two proofs have the same link.
 func SameLink(a, b string) bool {
-	link := Event{Proof: a}.link()
-	return link != "" && link == Event{Proof: b}.link()
+	return HasLink(a) && Event{Proof: a}.link() == Event{Proof: b}.link()
 }
 
 // Differs returns the number of the first of some events that is not the same in a log which

@@ -175,10 +175,10 @@ func Export(ctx context.Context, name string, w io.Writer, progress Progress) (s
 // ExportTo is Export to a new file. It is on the disk when ExportTo returns; after an error,
 // and if the process dies, there is no file.
 func ExportTo(ctx context.Context, name, target string, progress Progress) (s Summary, err error) {
-	p, err := Create(target)
-	if info, _ := os.Stat(target); info != nil && info.IsDir() {
-		err = errors.New("is a directory; name a new file in it")
+	if info, err := os.Stat(target); err == nil && info.IsDir() {
+		return s, fmt.Errorf("export to %s: is a directory; name a new file in it", target)
 	}
+	p, err := Create(target)
 	if err != nil {
 		return s, fmt.Errorf("export to %s: %w", target, err)
 	}
