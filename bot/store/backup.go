@@ -35,6 +35,7 @@ type Summary struct {
 	Games   int
 	Last    time.Time // of the last event of a game; zero: there is none
 	Version int64     // of the tables, or of the form of an export
+	Damage  []Damage  // in what was imported; nobody has looked for damage in other files
 }
 
 // count looks into a database of any version for what it holds.

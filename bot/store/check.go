@@ -75,24 +75,30 @@ func Check(ctx context.Context, name, backup string, now time.Time, progress Pro
 	}
 	defer release()
 	c := &checker{db: db, now: now, progress: progress, report: &r}
-	for _, part := range []func(context.Context) error{c.file, c.games, c.contests, c.rows, c.jobs} {
-		if err := part(ctx); err != nil {
-			if ctx.Err() != nil || !errors.Is(unreadable(err), ErrUnreadable) {
-				return r, err
-			}
-			c.found(Damage{Why: unreadable(err).Error()})
-		}
+	if err := c.parts(ctx, c.file, c.games, c.contests, c.rows, c.jobs); err != nil {
+		return r, err
 	}
 	if backup != "" {
 		if err := c.against(ctx, backup); err != nil {
 			return r, err
 		}
 	}
-	slices.SortStableFunc(r.Damage, func(a, b Damage) int {
-		return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Where.Platform, b.Where.Platform), strings.Compare(a.Where.Channel, b.Where.Channel),
-			cmp.Compare(a.Number, b.Number), strings.Compare(string(a.Game), string(b.Game)))
-	})
+	slices.SortStableFunc(r.Damage, byPlace)
 	return r, nil
+}
+
+// damage returns what is damaged in a database that has just been filled, like Check: games,
+// leagues and tournaments, and rows that refer to nothing.
+func damage(ctx context.Context, db *sql.DB, progress Progress) ([]Damage, error) {
+	c := &checker{db: db, progress: progress, report: &Report{}}
+	err := c.parts(ctx, c.games, c.contests, c.rows)
+	slices.SortStableFunc(c.report.Damage, byPlace)
+	return c.report.Damage, err
+}
+
+func byPlace(a, b Damage) int {
+	return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Where.Platform, b.Where.Platform), strings.Compare(a.Where.Channel, b.Where.Channel),
+		cmp.Compare(a.Number, b.Number), strings.Compare(string(a.Game), string(b.Game)))
 }
 
 // A checker is a check under way.
@@ -108,6 +114,19 @@ func (c *checker) found(d Damage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.report.Damage = append(c.report.Damage, d)
+}
+
+// parts does parts of a check. Where one cannot read the file, that is damage.
+func (c *checker) parts(ctx context.Context, parts ...func(context.Context) error) error {
+	for _, part := range parts {
+		if err := part(ctx); err != nil {
+			if ctx.Err() != nil || !errors.Is(unreadable(err), ErrUnreadable) {
+				return err
+			}
+			c.found(Damage{Why: unreadable(err).Error()})
+		}
+	}
+	return nil
 }
 
 // file lets SQLite check the file, and what rows refer to. References of the events of games

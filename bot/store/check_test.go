@@ -224,6 +224,58 @@ func TestEveryEditIsFound(t *testing.T) {
 	}
 }
 
+// An import finds what Check would find, also in an export that somebody has edited, and takes all of it.
+func TestImportFindsEdits(t *testing.T) {
+	file, games := club(t)
+	name := files{"": file}.lay(t)
+	db, err := sql.Open("sqlite", name)
+	must(t, err)
+	do := func(statement string, args ...any) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
+			t.Fatal(statement, err)
+		}
+	}
+	edits := maps.Clone(edits)
+	delete(edits, "not a number") // cannot be exported
+	want := map[match.GameID]int{}
+	for i, what := range slices.Sorted(maps.Keys(edits)) {
+		var events int
+		must(t, db.QueryRowContext(t.Context(), "SELECT seq FROM game WHERE id = $1", games[i]).Scan(&events))
+		want[games[i]] = edits[what](do, games[i], 1+i%events, events)
+	}
+	do("INSERT INTO preference VALUES ('eve', '{}')")
+	must(t, db.Close())
+	var clean, edited bytes.Buffer
+	_, err = store.Export(t.Context(), files{"": file}.lay(t), &clean, nil)
+	must(t, err)
+	_, err = store.Export(t.Context(), name, &edited, nil)
+	must(t, err)
+	if s, _ := importFile(t, newFile(t), clean.String()); len(s.Damage) > 0 || s.Games != len(games) {
+		t.Errorf("%+v", s)
+	}
+	target := newFile(t)
+	s, _ := importFile(t, target, edited.String())
+	found := map[match.GameID]int{}
+	for _, d := range s.Damage {
+		if d.Table == "" {
+			found[d.Game] = d.Seq
+		}
+	}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("(-damaged +found):\n%s", diff)
+	}
+	if diff := cmp.Diff(check(t, target).Damage, s.Damage); diff != "" || len(s.Damage) == len(found) {
+		t.Errorf("(-check +import):\n%s", diff)
+	}
+	var again bytes.Buffer
+	_, err = store.Export(t.Context(), target, &again, nil)
+	must(t, err)
+	if again.String() != edited.String() {
+		t.Error("the import is not the export")
+	}
+}
+
 // Check says what else is not as it should be, and what is still to be deleted.
 func TestCheckOtherRows(t *testing.T) {
 	file, games := club(t)

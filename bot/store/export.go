@@ -344,8 +344,9 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
 
 // Import makes a database called name from an export. Nothing may be there yet; if the
 // write-ahead log of a deleted database is, Import keeps it under another name, and returns
-// that without its "-wal". The database is complete and on the disk when Import returns. After
-// an error, which may be a *BadExport, and if the process dies, there is none.
+// that without its "-wal". The database is complete and on the disk when Import returns. Import
+// believes nothing in it: it proves every game, as Check does, and imports damaged ones too, since the
+// bot refuses turns in these alone. After an error, which may be a *BadExport, and if the process dies, there is none.
 func Import(ctx context.Context, name string, r io.Reader, now time.Time, progress Progress) (s Summary, kept string, err error) {
 	defer func() {
 		if bad := (*BadExport)(nil); !errors.As(err, &bad) && !errors.Is(err, ErrInUse) {
@@ -396,7 +397,12 @@ func (p *Part) fill(ctx context.Context, r io.Reader, progress Progress, s *Summ
 	if err := errors.Join(tx.Commit(), db.Close()); err != nil {
 		return err
 	}
-	return settle(ctx, p.Name(), progress, s, func(db *sql.DB) error { return setMark(ctx, db, replacing) })
+	return settle(ctx, p.Name(), progress, s, func(db *sql.DB) (err error) {
+		if s.Damage, err = damage(ctx, db, progress); err != nil {
+			return err
+		}
+		return setMark(ctx, db, replacing)
+	})
 }
 
 // importAll fills empty tables with an export, unless stop returns an error meanwhile.

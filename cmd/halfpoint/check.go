@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -20,7 +21,7 @@ func (checkCmd) Help() string {
 	return "Every game is played again from its events, and its proofs are checked. The exit status is 0 if nothing is damaged, 1 if something is, and 2 if the database could not be checked. Nothing is changed."
 }
 
-// A damageError means that a database was checked and something in it is damaged.
+// A damageError means that something in a database that was checked or imported is damaged.
 type damageError struct {
 	file string
 	n    int
@@ -52,10 +53,15 @@ func (c *checkCmd) Run(e *env) error {
 	} else {
 		err = printCheck(e.out, database, r)
 	}
-	if err == nil && len(r.Damage) > 0 {
-		err = damageError{database, len(r.Damage)}
+	return cmp.Or(err, damaged(database, r.Damage))
+}
+
+// damaged returns the error for damage in a file.
+func damaged(file string, damage []store.Damage) error {
+	if len(damage) == 0 {
+		return nil
 	}
-	return err
+	return damageError{file, len(damage)}
 }
 
 // mostShown is how many damages of a kind are printed for people.
@@ -75,8 +81,29 @@ func printCheck(w io.Writer, file string, r store.Report) error {
 	if r.Compared > 0 {
 		fmt.Fprintf(&b, "Compared with %d %s of the backup.\n", r.Compared, plural(r.Compared, "game"))
 	}
+	printDamage(&b, r.Damage)
+	if len(r.Damage) == 0 {
+		fmt.Fprintln(&b, "Nothing is damaged.")
+	}
+	if len(r.Jobs) > 0 {
+		fmt.Fprint(&b, "\nStill to be deleted, which Halfpoint does by itself while it runs:\n")
+		late := 0
+		for _, j := range r.Jobs {
+			fmt.Fprintf(&b, "  %s\n", jobLine(j))
+			late += j.Late
+		}
+		if late > 0 {
+			fmt.Fprintln(&b, "What is late should have been deleted by now: unless Halfpoint was off, its log says why.")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// printDamage says for people what is damaged, and what to do about it.
+func printDamage(b *strings.Builder, damage []store.Damage) {
 	var damaged, games, rows []string
-	for _, d := range r.Damage {
+	for _, d := range damage {
 		switch {
 		case d.Table != "":
 			rows = append(rows, fmt.Sprintf("%d %s of the table %s: %s.", d.Rows, plural(d.Rows, "row"), d.Table, d.Why))
@@ -99,31 +126,15 @@ func printCheck(w io.Writer, file string, r store.Report) error {
 		if len(section.lines) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s\n", section.title)
+		fmt.Fprintf(b, "\n%s\n", section.title)
 		for _, line := range section.lines[:min(len(section.lines), mostShown)] {
-			fmt.Fprintf(&b, "  %s\n", line)
+			fmt.Fprintf(b, "  %s\n", line)
 		}
 		if n := len(section.lines) - mostShown; n > 0 {
-			fmt.Fprintf(&b, "  And %d more; --json lists all.\n", n)
+			fmt.Fprintf(b, "  And %d more; --json lists all.\n", n)
 		}
-		fmt.Fprintln(&b, section.todo)
+		fmt.Fprintln(b, section.todo)
 	}
-	if len(r.Damage) == 0 {
-		fmt.Fprintln(&b, "Nothing is damaged.")
-	}
-	if len(r.Jobs) > 0 {
-		fmt.Fprint(&b, "\nStill to be deleted, which Halfpoint does by itself while it runs:\n")
-		late := 0
-		for _, j := range r.Jobs {
-			fmt.Fprintf(&b, "  %s\n", jobLine(j))
-			late += j.Late
-		}
-		if late > 0 {
-			fmt.Fprintln(&b, "What is late should have been deleted by now: unless Halfpoint was off, its log says why.")
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // gameDamage says what is wrong with a game, or with a league or tournament.
@@ -161,19 +172,33 @@ func jobLine(j store.Job) string {
 	return line
 }
 
+// damageRow is what check and import print as JSON of something that is damaged.
+type damageRow struct {
+	Game     string `json:"game,omitempty"`
+	Contest  string `json:"contest,omitempty"`
+	Platform string `json:"platform,omitempty"`
+	Channel  string `json:"channel,omitempty"`
+	Number   int    `json:"number,omitempty"`
+	Event    int    `json:"event,omitempty"` // of the game, or line of the log
+	Table    string `json:"table,omitempty"`
+	Rows     int    `json:"rows,omitempty"`
+	Why      string `json:"why"`
+}
+
+func damageRows(damage []store.Damage) []damageRow {
+	rows := []damageRow{}
+	for _, d := range damage {
+		row := damageRow{Game: string(d.Game), Platform: d.Where.Platform, Channel: d.Where.Channel, Number: d.Number, Event: d.Seq, Table: d.Table, Rows: d.Rows, Why: d.Why}
+		if d.OfContest() {
+			row.Game, row.Contest = "", row.Game
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
 // checkJSON returns what check prints as JSON.
 func checkJSON(file string, r store.Report, begun time.Time) any {
-	type damage struct {
-		Game     string `json:"game,omitempty"`
-		Contest  string `json:"contest,omitempty"`
-		Platform string `json:"platform,omitempty"`
-		Channel  string `json:"channel,omitempty"`
-		Number   int    `json:"number,omitempty"`
-		Event    int    `json:"event,omitempty"` // of the game, or line of the log
-		Table    string `json:"table,omitempty"`
-		Rows     int    `json:"rows,omitempty"`
-		Why      string `json:"why"`
-	}
 	type job struct {
 		Table  string `json:"table,omitempty"`
 		Person string `json:"person,omitempty"`
@@ -183,23 +208,16 @@ func checkJSON(file string, r store.Report, begun time.Time) any {
 		Due    string `json:"due,omitempty"`
 	}
 	out := struct {
-		File     string   `json:"file"`
-		Games    int      `json:"games"`
-		Old      int      `json:"old"`
-		Events   int      `json:"events"`
-		Contests int      `json:"contests"`
-		Compared int      `json:"compared"` // games of the backup
-		Damage   []damage `json:"damage"`
-		Deleting []job    `json:"deleting"`
-		Seconds  float64  `json:"seconds"`
-	}{file, r.Games, r.Old, r.Events, r.Contests, r.Compared, []damage{}, []job{}, since(begun)}
-	for _, d := range r.Damage {
-		row := damage{Game: string(d.Game), Platform: d.Where.Platform, Channel: d.Where.Channel, Number: d.Number, Event: d.Seq, Table: d.Table, Rows: d.Rows, Why: d.Why}
-		if d.OfContest() {
-			row.Game, row.Contest = "", row.Game
-		}
-		out.Damage = append(out.Damage, row)
-	}
+		File     string      `json:"file"`
+		Games    int         `json:"games"`
+		Old      int         `json:"old"`
+		Events   int         `json:"events"`
+		Contests int         `json:"contests"`
+		Compared int         `json:"compared"` // games of the backup
+		Damage   []damageRow `json:"damage"`
+		Deleting []job       `json:"deleting"`
+		Seconds  float64     `json:"seconds"`
+	}{file, r.Games, r.Old, r.Events, r.Contests, r.Compared, damageRows(r.Damage), []job{}, since(begun)}
 	for _, j := range r.Jobs {
 		row := job{Table: j.Table, Person: string(j.Person), Server: j.Server, Rows: j.Rows, Late: j.Late}
 		if !j.Due.IsZero() {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/store"
@@ -67,6 +69,25 @@ type importCmd struct {
 	JSON bool   `name:"json" help:"Print JSON."`
 }
 
+// Help says what is checked.
+func (importCmd) Help() string {
+	return "Every game is played again from its events, and its proofs are checked. A damaged game is imported, too, since Halfpoint refuses turns in that one alone. The exit status is 0 if all is done and nothing is damaged, 1 if something is, or if there is no new database, and 2 if the export is wrong."
+}
+
+// An importedFile is what import prints of a new database.
+type importedFile struct {
+	replacement
+	Damage []damageRow `json:"damage"`
+	found  []store.Damage
+}
+
+func (i importedFile) String() string {
+	var b strings.Builder
+	b.WriteString(i.replacement.String())
+	printDamage(&b, i.found)
+	return b.String()
+}
+
 // Run makes a new database from an export.
 func (c *importCmd) Run(e *env) error {
 	s, err := e.settings()
@@ -109,5 +130,6 @@ func (c *importCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	return e.done(c.JSON, replacement{summaryOf(made, begun), kept, "Imported"})
+	out := importedFile{replacement{summaryOf(made, begun), kept, "Imported"}, damageRows(made.Damage), made.Damage}
+	return cmp.Or(e.done(c.JSON, out), damaged(s.Database, made.Damage))
 }
