@@ -43,6 +43,13 @@ type Host interface {
 	Hosts(ctx context.Context, where match.Room) error
 }
 
+// Leftovers tells which rows of a table belong to nobody, so that they should have been deleted.
+type Leftovers struct {
+	Table string // which need not exist
+	Where string // in SQL
+	Why   string // in words: "the game that they show does not exist"
+}
+
 // A Service handles the requests of adapters. All methods may be called concurrently.
 type Service interface {
 	// Ask handles a request, once: called again with the same id, it changes

@@ -172,9 +172,25 @@ func (c *club) start() {
 	}
 }
 
+// leavesNothing reports rows that belong to nobody.
+func (c *club) leavesNothing() {
+	c.Helper()
+	for _, l := range Leftovers {
+		ctx, n := context.Background(), 0
+		there, err := c.cfg.DB.TableExists(ctx, l.Table)
+		if err == nil && there {
+			err = c.cfg.DB.QueryRow(ctx, "SELECT COUNT(*) FROM "+l.Table+" WHERE "+l.Where).Scan(&n)
+		}
+		if err != nil || n > 0 {
+			c.Errorf("%d rows of %s are left over: %s: %v", n, l.Table, l.Why, err)
+		}
+	}
+}
+
 // halt stops the bot as its owner does.
 func (c *club) halt() {
 	c.Helper()
+	c.leavesNothing()
 	if err := c.stop(); err != nil {
 		c.Fatal(err)
 	}

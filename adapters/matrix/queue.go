@@ -12,6 +12,8 @@ import (
 	"go.mau.fi/util/dbutil"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // The states of an event.
@@ -466,3 +468,20 @@ func LeftAlone(ctx context.Context, db *sql.DB) (list []Abandoned, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT room, event FROM matrix_event WHERE state = $1 ORDER BY n, part", poison)
 	return dbutil.NewRowIterWithError(rows, read, err).AsList()
 }
+
+// Leftovers tells which rows of the tables of Matrix belong to nobody.
+var Leftovers = []bot.Leftovers{
+	{Table: "mx_user_profile", Where: "room_id IN (SELECT room FROM matrix_room WHERE joined = 0)", Why: "the bot has left the rooms whose members they are"},
+	{Table: "matrix_event", Where: "body <> '' AND state IN ('" + accepted + "', '" + refused + "', '" + ignored + "')", Why: "the messages whose texts they have were handled"},
+	{Table: "matrix_key_sent", Where: "session_id NOT IN (SELECT session_id FROM crypto_megolm_inbound_session)", Why: "the keys that were sent do not exist"},
+	{Table: "crypto_account", Where: "device_id NOT IN (SELECT device_id FROM matrix_device)", Why: "the bot no longer uses the device whose keys they are"},
+	{Table: "crypto_olm_session", Where: noAccount, Why: noAccountWhy},
+	{Table: "crypto_megolm_inbound_session", Where: noAccount, Why: noAccountWhy},
+	{Table: "crypto_megolm_outbound_session", Where: noAccount, Why: noAccountWhy},
+	{Table: "crypto_secrets", Where: noAccount, Why: noAccountWhy},
+}
+
+const (
+	noAccount    = "account_id NOT IN (SELECT user_id FROM matrix_device)"
+	noAccountWhy = "the bot no longer uses the account whose keys they are"
+)

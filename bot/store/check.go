@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
@@ -62,8 +63,9 @@ const gamesAtOnce = 100
 // Check reads everything in the database called name as it is at one moment, folds every
 // game and proves it. Another process may be using the database, and notices nothing. An
 // error means that it could not be checked; damage is no error. Check changes nothing.
-// Unless backup is empty, Check also compares every game with the one in that backup.
-func Check(ctx context.Context, name, backup string, now time.Time, progress Progress) (r Report, err error) {
+// Unless backup is empty, Check also compares every game with the one in that backup. The
+// adapters say which rows of their own tables would be leftovers.
+func Check(ctx context.Context, name, backup string, now time.Time, progress Progress, adapters ...bot.Leftovers) (r Report, err error) {
 	path, err := existing(name)
 	if err != nil {
 		return r, err
@@ -74,7 +76,7 @@ func Check(ctx context.Context, name, backup string, now time.Time, progress Pro
 		return r, err
 	}
 	defer release()
-	c := &checker{db: db, now: now, progress: progress, report: &r}
+	c := &checker{db: db, now: now, progress: progress, leftovers: slices.Concat(leftovers, adapters), report: &r}
 	if err := c.parts(ctx, c.file, c.games, c.contests, c.rows, c.jobs); err != nil {
 		return r, err
 	}
@@ -90,7 +92,7 @@ func Check(ctx context.Context, name, backup string, now time.Time, progress Pro
 // damage returns what is damaged in a database that has just been filled, like Check: games,
 // leagues and tournaments, and rows that refer to nothing.
 func damage(ctx context.Context, db *sql.DB, progress Progress) ([]Damage, error) {
-	c := &checker{db: db, progress: progress, report: &Report{}}
+	c := &checker{db: db, progress: progress, leftovers: leftovers, report: &Report{}}
 	err := c.parts(ctx, c.games, c.contests, c.rows)
 	slices.SortStableFunc(c.report.Damage, byPlace)
 	return c.report.Damage, err
@@ -103,11 +105,12 @@ func byPlace(a, b Damage) int {
 
 // A checker is a check under way.
 type checker struct {
-	db       *sql.DB
-	now      time.Time
-	progress Progress
-	mu       sync.Mutex // guards report while games are proven
-	report   *Report
+	db        *sql.DB
+	now       time.Time
+	progress  Progress
+	leftovers []bot.Leftovers
+	mu        sync.Mutex // guards report while games are proven
+	report    *Report
 }
 
 func (c *checker) found(d Damage) {
@@ -358,29 +361,33 @@ func (c *checker) contest(ctx context.Context, h contest.Head) (seq int, why str
 
 // Rows that refer to what does not exist, which no foreign key forbids. A person whom games
 // name may be forgotten.
-var danglers = []struct{ table, where, why string }{
-	{"post", "game <> '' AND game NOT IN (SELECT id FROM game) AND game NOT IN (SELECT id FROM contest)", "the game or event that they show does not exist"},
-	{"due", "game NOT IN (SELECT id FROM game) AND game NOT IN (SELECT id FROM contest)", "the game or event that they are to change does not exist"},
-	{"preference", noPerson, "the person whose settings they are was forgotten"},
-	{"link", noPerson, "the person who linked these browsers was forgotten"},
-	{"draft", noPerson, "the person whose drafts they are was forgotten"},
-	{"contest_person", noPerson, "the person who is in the event was forgotten"},
-	{"record", "person <> '' AND " + noPerson, "the person who showed them was forgotten"},
-	{"event", noTurn + " AND body LIKE 'comment %' AND actor NOT IN (SELECT id FROM person)", "they are comments of people who were forgotten"},
+var leftovers = []bot.Leftovers{
+	{Table: "post", Where: "game <> '' AND game NOT IN (SELECT id FROM game) AND game NOT IN (SELECT id FROM contest)", Why: "the game or event that they show does not exist"},
+	{Table: "due", Where: "game NOT IN (SELECT id FROM game) AND game NOT IN (SELECT id FROM contest)", Why: "the game or event that they are to change does not exist"},
+	{Table: "preference", Where: noPerson, Why: "the person whose settings they are was forgotten"},
+	{Table: "link", Where: noPerson, Why: "the person who linked these browsers was forgotten"},
+	{Table: "draft", Where: noPerson, Why: "the person whose drafts they are was forgotten"},
+	{Table: "contest_person", Where: noPerson, Why: "the person who is in the event was forgotten"},
+	{Table: "record", Where: "person <> '' AND " + noPerson, Why: "the person who showed them was forgotten"},
+	{Table: "event", Where: noTurn + " AND body LIKE 'comment %' AND actor NOT IN (SELECT id FROM person)", Why: "they are comments of people who were forgotten"},
 }
 
 const noPerson = "person NOT IN (SELECT id FROM person)"
 
 // rows finds rows that refer to nothing.
 func (c *checker) rows(ctx context.Context) error {
-	for i, o := range danglers {
-		c.progress.at("checking other rows", i, len(danglers))
+	for i, o := range c.leftovers {
+		c.progress.at("checking other rows", i, len(c.leftovers))
 		var n int
-		if err := c.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+o.table+" WHERE "+o.where).Scan(&n); err != nil {
+		err := c.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name = $1", o.Table).Scan(&n)
+		if err == nil && n > 0 {
+			err = c.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+o.Table+" WHERE "+o.Where).Scan(&n)
+		}
+		if err != nil {
 			return err
 		}
 		if n > 0 {
-			c.found(Damage{Table: o.table, Rows: n, Why: o.why})
+			c.found(Damage{Table: o.Table, Rows: n, Why: o.Why})
 		}
 	}
 	return nil

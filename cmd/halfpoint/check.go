@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/adapters/matrix"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
@@ -44,7 +45,7 @@ func (c *checkCmd) Run(e *env) error {
 	defer stop()
 	lowerPriority()
 	begun := time.Now()
-	r, err := store.Check(ctx, database, c.Against, begun, e.working)
+	r, err := store.Check(ctx, database, c.Against, begun, e.working, matrix.Leftovers...)
 	if err != nil {
 		return usageError{err}
 	}
