@@ -16,6 +16,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -28,8 +29,10 @@ func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, [
 	case p.Where.Platform != Name, p.Where.Channel == "" && changes[p.Kind] == nil && !direct:
 		return "", nil, outbox.ErrGone
 	case direct && changes[p.Kind] == nil:
-		sent, err := a.direct(ctx, p)
-		return sent, nil, err
+		return outbox.ToEach(p.Notify, func(who outbox.User) (outbox.Receipt, []outbox.Owes, error) {
+			sent, err := a.directTo(ctx, p, who)
+			return sent, nil, err
+		})
 	}
 	return a.show(ctx, p, nil)
 }
@@ -663,23 +666,10 @@ func snowflake(t time.Time) string {
 // messages: they may have opened them.
 const closedFor = 24 * time.Hour
 
-// direct shows a post to each person alone. A person who takes no direct messages is
-// mentioned in the channel if the post is about a game, without what it says, once for each
-// turn. Otherwise nobody else learns of the post, and it is dropped.
-func (a *Adapter) direct(ctx context.Context, p outbox.Post) (outbox.Receipt, error) {
-	var first outbox.Receipt
-	for _, who := range p.Notify {
-		sent, err := a.directTo(ctx, p, who)
-		if err != nil {
-			return "", err
-		}
-		if first == "" {
-			first = sent
-		}
-	}
-	return first, nil
-}
-
+// directTo shows a post to a person alone. A person who takes no direct messages is mentioned
+// in the channel if the post is about a game, without what it says, once for each turn.
+// Otherwise nobody else learns of the post: it is dropped, or, about an event, refused, so that
+// nobody counts as asked who was not.
 func (a *Adapter) directTo(ctx context.Context, p outbox.Post, who outbox.User) (outbox.Receipt, error) {
 	if since, closed := a.dmsClosed.Get(who.ID); closed && time.Since(since) < closedFor {
 		return a.call(ctx, p, who)
@@ -729,6 +719,9 @@ func (a *Adapter) closedTo(ctx context.Context, p outbox.Post, who outbox.User, 
 
 // call mentions somebody in the channel to whom a post about a game cannot be shown alone.
 func (a *Adapter) call(ctx context.Context, p outbox.Post, who outbox.User) (outbox.Receipt, error) {
+	if contest.Is(p.Game) {
+		return "", fmt.Errorf("%w: the user takes no direct messages", outbox.ErrRefused)
+	}
 	if p.Number == 0 {
 		a.log.Warn("private message dropped: the user takes no direct messages", "post", p.ID, "user", who.ID)
 		return "", nil

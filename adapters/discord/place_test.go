@@ -19,6 +19,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -428,6 +429,29 @@ func TestDirectAboutNoGame(t *testing.T) {
 		}
 		if len(c.room.Messages()) != said || strings.Count(c.log.String(), "private message dropped") != 2 {
 			t.Errorf("the channel has %d messages instead of %d", len(c.room.Messages()), said)
+		}
+	})
+}
+
+// A question about an event does not count as asked if somebody takes no direct messages, and
+// nobody is mentioned in the channel, where its buttons are. Others get it.
+func TestDirectAboutAnEvent(t *testing.T) {
+	inTable(t, func(t *testing.T, c *table) {
+		c.bob.CloseDMs()
+		post := outbox.Post{ID: "e-1-3-ask", Where: c.where(c.room), Kind: match.Notice, Game: contest.Prefix + "1", Number: 1, Text: "Do you play round 2?", Private: true,
+			Notify: []outbox.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}
+		said := len(c.room.Messages())
+		for range 3 {
+			if _, err := c.deliver(post); !errors.Is(err, outbox.ErrRefused) {
+				t.Errorf("Bob is asked: %v", err)
+			}
+		}
+		post.Notify = append(post.Notify, outbox.User{Platform: Name, ID: c.alice.ID(), Name: "Alice"})
+		if sent, err := c.deliver(post); err != nil || sent == "" || c.alice.DM().Last().Content != post.Text {
+			t.Errorf("Alice is told %q: %v", c.alice.DM().Last().Content, err)
+		}
+		if len(c.room.Messages()) != said {
+			t.Errorf("the channel reads %q", c.room.Last().Content)
 		}
 	})
 }

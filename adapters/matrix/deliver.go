@@ -310,9 +310,9 @@ func mine(who []outbox.User) (out []outbox.User) {
 }
 
 // direct shows a post to each person alone.
-func (a *Adapter) direct(ctx context.Context, dev *device.Device, p outbox.Post) (first outbox.Receipt, owes []outbox.Owes, err error) {
-	for _, who := range mine(p.Notify) {
-		at, err := a.directly(ctx, dev, id.UserID(who.ID))
+func (a *Adapter) direct(ctx context.Context, dev *device.Device, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+	return outbox.ToEach(mine(p.Notify), func(who outbox.User) (outbox.Receipt, []outbox.Owes, error) {
+		at, err := a.directly(ctx, dev, id.UserID(who.ID), false)
 		if err != nil {
 			return "", nil, directError(err)
 		}
@@ -321,15 +321,9 @@ func (a *Adapter) direct(ctx context.Context, dev *device.Device, p outbox.Post)
 		if in, _ := readReceipt(p.Replaces); in != at {
 			q.Replaces = ""
 		}
-		sent, more, err := a.post(ctx, dev, at, "", "", q)
-		if err != nil {
-			return "", nil, directError(err)
-		}
-		if owes = append(owes, more...); first == "" {
-			first = sent
-		}
-	}
-	return first, owes, nil
+		sent, owes, err := a.post(ctx, dev, at, "", "", q)
+		return sent, owes, directError(err)
+	})
 }
 
 // directError returns the error of writing to somebody directly, which says nothing about the

@@ -241,6 +241,36 @@ func TestAnswersDirectly(t *testing.T) {
 	})
 }
 
+// Whoever missed a game and cannot be asked about the next round, because their account takes no
+// invitations, is paired: silence is no answer only where there was a question.
+func TestAskedNowhere(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Mona", "Anna", "Ben")
+		mona, anna, ben := people[0], people[1], people[2]
+		anna.TakesInvites(false)
+		ben.TakesInvites(false)
+		mona.publishes("title:Spring system:swiss rounds:2 days:2h")
+		anna.asks("", "!event join")
+		ben.asks("", "!event join")
+		mona.asks("", "!event start confirm:yes")
+		passes(90 * time.Minute) // somebody loses on time
+		e := c.contest()
+		if e.Asking == nil || len(e.Asking.Must) != 1 || len(e.Asking.Plays)+len(e.Asking.Out) > 0 {
+			t.Fatalf("asked is %+v", e.Asking)
+		}
+		mona.reads("Round 2 is paired")
+		passes(time.Hour)
+		if e = c.contest(); len(e.Rounds) != 2 || len(e.Rounds[1].Tables) != 1 || len(e.Rounds[1].Absent) > 0 {
+			t.Errorf("the rounds are %+v", e.Rounds)
+		}
+		if rooms := c.rooms(); len(rooms) != 3 {
+			t.Errorf("the bot is in %v, not in that of the club and two more", rooms)
+		}
+	})
+}
+
 // Of people in a league one is banned from the room, one leaves it, and one takes a name in
 // another script: their games go on by the clock, the table shows the name as it is by now,
 // nobody else is notified, and the person who was banned can still give up directly.

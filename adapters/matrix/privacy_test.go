@@ -176,7 +176,7 @@ func TestRoomIsMadeOnce(t *testing.T) {
 		found := make(chan id.RoomID, 4)
 		for range cap(found) { // the homeserver need not know at once whom it has asked
 			go func() {
-				at, err := c.a.directly(t.Context(), c.a.device(), bob.ID)
+				at, err := c.a.directly(t.Context(), c.a.device(), bob.ID, true)
 				if err != nil {
 					t.Error(err)
 				}
@@ -215,7 +215,7 @@ func firstWords(t *testing.T, later time.Duration) {
 			return fmt.Appendf(nil, `{"chunk":[{"type":"m.room.member","sender":%[1]q,"state_key":%[1]q,"content":{"membership":"join"}}]}`, c.user.ID)
 		}))
 		p.Always(matrixtest.On("GET", "/state/m.room.encryption/$"), matrixtest.Fails(404, "M_NOT_FOUND"))
-		at, err := c.a.directly(t.Context(), c.a.device(), anna.ID)
+		at, err := c.a.directly(t.Context(), c.a.device(), anna.ID, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -397,7 +397,7 @@ func TestErasedLeavesNoTraces(t *testing.T) {
 		}
 	}
 	now := time.Now()
-	b := batch{token: "t", marks: map[[2]string]string{{"direct", anna.String()}: "!own:x", {"making", anna.String()}: "word", {"unread", anna.String() + " !room:x"}: "1"}}
+	b := batch{token: "t", marks: map[[2]string]string{{"direct", anna.String()}: "!own:x", {"making", anna.String()}: "word", {"invited", anna.String()}: "!own:x", {"unread", anna.String() + " !room:x"}: "1"}}
 	for i := range 60 {
 		sender := anna
 		if i%2 > 0 {

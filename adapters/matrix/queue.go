@@ -328,7 +328,7 @@ func (q *queue) forget(ctx context.Context, now time.Time) error {
 	return q.each(ctx,
 		sqlOf("DELETE FROM matrix_event WHERE state = $1 AND at < $2", ignored, now.Add(-keepNothing).UnixMilli()),
 		sqlOf("DELETE FROM matrix_event WHERE state IN ($1, $2, $3, $4) AND at < $5", accepted, refused, keyless, poison, now.Add(-keepFor).UnixMilli()),
-		sqlOf("DELETE FROM matrix_mark WHERE kind IN ('reaction', 'unread', 'edited', 'uninvited') AND at < $1", now.Add(-keepMark).UnixMilli()),
+		sqlOf("DELETE FROM matrix_mark WHERE kind IN ('reaction', 'unread', 'edited', 'uninvited', 'invited') AND at < $1", now.Add(-keepMark).UnixMilli()),
 		sqlOf("DELETE FROM mx_user_profile WHERE membership IN ('leave', 'ban')")) // nobody needs their names any more
 }
 
@@ -366,7 +366,7 @@ func (q *queue) left(ctx context.Context, room id.RoomID) error {
 func (q *queue) erase(ctx context.Context, user id.UserID) error {
 	return q.db.DoTxn(ctx, nil, func(ctx context.Context) error {
 		all := []statement{
-			sqlOf("DELETE FROM matrix_mark WHERE kind IN ('direct', 'making') AND key = $1", user),
+			sqlOf("DELETE FROM matrix_mark WHERE kind IN ('direct', 'making', 'invited') AND key = $1", user),
 			sqlOf("DELETE FROM matrix_mark WHERE kind = 'unread' AND substr(key, 1, $1) = $2", len([]rune(user))+1, user+" "),
 			sqlOf("DELETE FROM matrix_mark WHERE kind = 'uninvited' AND value IN ($1, $2)", user, user+" direct"),
 		}
@@ -413,6 +413,12 @@ func (q *queue) mark(ctx context.Context, kind, key, value string, now time.Time
 // marked returns a fact; empty if there is none.
 func (q *queue) marked(ctx context.Context, kind, key string) (string, error) {
 	return q.text(ctx, "SELECT value FROM matrix_mark WHERE kind = $1 AND key = $2", kind, key)
+}
+
+// markedAfter reports whether a fact was written down after a time.
+func (q *queue) markedAfter(ctx context.Context, kind, key string, after time.Time) (is bool, err error) {
+	err = q.db.QueryRow(ctx, "SELECT COUNT(*) > 0 FROM matrix_mark WHERE kind = $1 AND key = $2 AND at > $3", kind, key, after.UnixMilli()).Scan(&is)
+	return is, err
 }
 
 // reactions returns the bot's reactions to a message with what is stored of each, by emoji.

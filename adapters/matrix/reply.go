@@ -68,7 +68,7 @@ func (a *Adapter) answer(ctx context.Context, dev *device.Device, p outbox.Post)
 		if alone, err := a.alone(ctx, dev, to.Room, user); err != nil {
 			return "", nil, botError(err)
 		} else if !alone {
-			at, err := a.directly(ctx, dev, user)
+			at, err := a.directly(ctx, dev, user, true)
 			if err != nil {
 				return "", nil, botError(directError(err))
 			}

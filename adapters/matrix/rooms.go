@@ -1,11 +1,13 @@
 package matrix
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -159,6 +161,7 @@ func (a *Adapter) leaveAlone(ctx context.Context, at id.RoomID) {
 		a.log.Warn("leaving an empty room failed, will retry", "room", at, "error", err)
 		return
 	}
+	a.fresh.Delete(at)
 	a.log.Info("left an empty room", "room", at)
 }
 
@@ -275,7 +278,7 @@ func (a *Adapter) tellInviter(ctx context.Context, dev *device.Device, by id.Use
 		if err != nil {
 			return err
 		}
-		to, err := a.directly(ctx, dev, by)
+		to, err := a.directly(ctx, dev, by, false)
 		if err != nil {
 			return err
 		}
@@ -619,36 +622,65 @@ func (a *Adapter) moderator(ctx context.Context, dev *device.Device, at id.RoomI
 	return err == nil && level >= moderates
 }
 
-// directly returns a room in which the bot is alone with somebody, creating one if there
-// is none. Its messages are for nobody else, so each time it asks the homeserver for the
-// members.
-func (a *Adapter) directly(ctx context.Context, dev *device.Device, user id.UserID) (id.RoomID, error) {
+// invitesEvery is how long nobody is invited again who does not come or stay, unless they ask
+// for what they are to read alone: their account may take no invitations, or others come into
+// each room with them.
+const invitesEvery = 24 * time.Hour
+
+// errInvited is the error of telling somebody something directly who was invited a short while
+// ago and cannot be told it where the bot has invited them.
+var errInvited = fmt.Errorf("%w: invited already, and not alone with the bot", outbox.ErrRefused)
+
+// directly returns a room in which the bot is alone with somebody, inviting them into one if
+// there is none; asked: they wait for what it has to say. Its messages are for nobody else, so
+// each time it asks the homeserver for the members.
+func (a *Adapter) directly(ctx context.Context, dev *device.Device, user id.UserID, asked bool) (id.RoomID, error) {
 	done, err := a.making.take(ctx, user.String()) // or two would make a room each
 	if err != nil {
 		return "", err
 	}
 	defer done()
-	at, err := a.queue.marked(ctx, "direct", user.String())
+	known, err := a.queue.marked(ctx, "direct", user.String())
 	if err != nil {
 		return "", err
 	}
+	at, with := id.RoomID(known), map[id.UserID]bool{}
 	if at != "" {
-		if is, err := a.alone(ctx, dev, id.RoomID(at), user); err != nil || is {
-			return id.RoomID(at), err
+		if with, err = a.company(ctx, dev, at); err != nil {
+			return "", err
+		} else if nobodyElse(with, dev.Client.UserID, user) {
+			return at, nil
 		}
 	}
-	made, err := a.makeRoom(ctx, dev, user)
-	if err != nil {
+	if invited, err := a.queue.markedAfter(ctx, "invited", user.String(), a.cfg.Now().Add(-invitesEvery)); err != nil {
+		return "", err
+	} else if invited && !asked {
+		return "", errInvited
+	}
+	if len(with) != 1 || !with[dev.Client.UserID] { // else the bot waits for them there
+		if at, with, err = a.makeRoom(ctx, dev, user); at == "" {
+			return "", err
+		}
+		if e := cmp.Or(a.queue.mark(ctx, "direct", user.String(), at.String(), a.cfg.Now()), a.queue.unmark(ctx, "making", user.String())); e != nil {
+			return "", e
+		}
+	}
+	if err == nil && !with[user] {
+		_, err = dev.Client.InviteUser(ctx, at, &mautrix.ReqInviteUser{UserID: user})
+	}
+	if err != nil && !refusedBy(err) {
 		return "", err
 	}
-	a.fresh.Store(made, fresh{user, time.Now()})
-	if err := a.hasInvited(ctx, dev, made, user); err != nil {
-		return "", err
+	if e := a.queue.mark(ctx, "invited", user.String(), at.String(), a.cfg.Now()); err != nil || e != nil {
+		return "", errors.Join(e, err)
 	}
-	if err := a.queue.mark(ctx, "direct", user.String(), made.String(), a.cfg.Now()); err != nil {
-		return "", err
-	}
-	return made, a.queue.unmark(ctx, "making", user.String())
+	a.fresh.Store(at, fresh{user, time.Now()})
+	return at, a.hasInvited(ctx, dev, at, user)
+}
+
+// nobodyElse reports whether two people, and nobody else, are in a room.
+func nobodyElse(with map[id.UserID]bool, one, other id.UserID) bool {
+	return len(with) == 2 && with[one] && with[other]
 }
 
 // hasInvited stores that the bot and the person it has invited are the members of a room.
@@ -675,7 +707,7 @@ func (a *Adapter) alone(ctx context.Context, dev *device.Device, at id.RoomID, u
 		return false, nil
 	}
 	with, err := a.company(ctx, dev, at)
-	return err == nil && len(with) == 2 && with[user] && with[dev.Client.UserID], err
+	return err == nil && nobodyElse(with, dev.Client.UserID, user), err
 }
 
 // company returns who is in a room or may come into it; of one that the bot has
@@ -701,6 +733,8 @@ func (a *Adapter) company(ctx context.Context, dev *device.Device, at id.RoomID)
 		switch membership {
 		case event.MembershipJoin, event.MembershipInvite:
 			with[user] = true
+		case event.MembershipLeave, event.MembershipBan: // even if the bot has just made the room
+			delete(with, user)
 		}
 	}
 	return with, nil
@@ -748,21 +782,22 @@ const makeFor = time.Minute
 // lost.
 const intent = "io.github.halfpoint.intent"
 
-// makeRoom makes a room for the bot and somebody, or finds the one that it has
-// made without hearing of it.
-func (a *Adapter) makeRoom(ctx context.Context, dev *device.Device, user id.UserID) (id.RoomID, error) {
+// makeRoom makes a room for the bot and somebody, or finds the one that it has made without
+// hearing of it, and returns who is in it or may come into it. There may be a room though the
+// homeserver has refused to invite them.
+func (a *Adapter) makeRoom(ctx context.Context, dev *device.Device, user id.UserID) (id.RoomID, map[id.UserID]bool, error) {
 	word, err := a.queue.marked(ctx, "making", user.String())
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if word != "" {
-		if at, err := a.madeBefore(ctx, dev, user, word); err != nil || at != "" {
-			return at, err
+		if at, with, err := a.madeBefore(ctx, dev, user, word); err != nil || at != "" {
+			return at, with, err
 		}
 	} else {
 		word = rand.Text()
 		if err := a.queue.mark(ctx, "making", user.String(), word, a.cfg.Now()); err != nil {
-			return "", err
+			return "", nil, err
 		}
 	}
 	req := &mautrix.ReqCreateRoom{Preset: "trusted_private_chat", IsDirect: true, Invite: []id.UserID{user}, CreationContent: map[string]any{intent: word}}
@@ -773,24 +808,31 @@ func (a *Adapter) makeRoom(ctx context.Context, dev *device.Device, user id.User
 	ctx, cancel := context.WithTimeout(ctx, makeFor)
 	defer cancel()
 	made, err := dev.Client.CreateRoom(ctx, req)
+	var refused mautrix.HTTPError
+	if refusedBy(err) && errors.As(err, &refused) && refused.IsStatus(http.StatusForbidden) {
+		// Synapse and Dendrite make the room before they find out that somebody takes no invitations.
+		if at, with, e := a.madeBefore(ctx, dev, user, word); e != nil || at != "" {
+			return at, with, cmp.Or(e, err)
+		}
+	}
 	if refusedBy(err) || retry.After(err) > 0 { // it has not been made
-		return "", errors.Join(err, a.queue.unmark(ctx, "making", user.String()))
+		return "", nil, errors.Join(err, a.queue.unmark(ctx, "making", user.String()))
 	} else if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if req.InitialState != nil { // which the homeserver need not say at once either
 		err = dev.State.SetEncryptionEvent(ctx, made.RoomID, secret)
 	}
-	return made.RoomID, err
+	return made.RoomID, map[id.UserID]bool{dev.Client.UserID: true, user: true}, err
 }
 
-// madeBefore looks among the rooms in which the bot is for one that was made with
-// a word, and sees that somebody is asked into it; empty: there is none. It may have
-// been long ago: one in which others are by now, or may come into, is none.
-func (a *Adapter) madeBefore(ctx context.Context, dev *device.Device, user id.UserID, word string) (id.RoomID, error) {
+// madeBefore looks among the rooms in which the bot is for one that was made with a word;
+// empty: there is none. It returns who is in it or may come into it, which may have changed
+// long ago: one in which others are by now is none.
+func (a *Adapter) madeBefore(ctx context.Context, dev *device.Device, user id.UserID, word string) (id.RoomID, map[id.UserID]bool, error) {
 	joined, err := dev.Client.JoinedRooms(ctx)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	for _, at := range joined.JoinedRooms {
 		if a.room(at).people > 2 {
@@ -798,7 +840,7 @@ func (a *Adapter) madeBefore(ctx context.Context, dev *device.Device, user id.Us
 		}
 		body, err := a.get(ctx, dev, mautrix.ClientURLPath{"v3", "rooms", at, "state", event.StateCreate.Type, ""}, nil)
 		if err != nil && !refusedBy(err) {
-			return "", err
+			return "", nil, err
 		}
 		var c map[string]any
 		if json.Unmarshal(body, &c) != nil || c[intent] != word {
@@ -806,22 +848,13 @@ func (a *Adapter) madeBefore(ctx context.Context, dev *device.Device, user id.Us
 		}
 		with, err := a.company(ctx, dev, at)
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
-		hers := with[user]
-		delete(with, user)
-		delete(with, dev.Client.UserID)
-		if len(with) > 0 {
-			continue
+		if len(with) == 1 || with[user] && len(with) == 2 {
+			return at, with, nil
 		}
-		if !hers {
-			if _, err := dev.Client.InviteUser(ctx, at, &mautrix.ReqInviteUser{UserID: user}); err != nil && !refusedBy(err) {
-				return "", err
-			}
-		}
-		return at, nil
 	}
-	return "", nil
+	return "", nil, nil
 }
 
 // turns lets one at a time do something under a key.

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -137,6 +138,29 @@ type User struct {
 	Platform string
 	ID       string
 	Name     string
+}
+
+// ToEach shows a post to each person alone by send, whatever comes of the others. If some of them
+// cannot be told, it is shown; its error is that after which trying again may help, or, if
+// nobody could be told, [ErrRefused]. When it is tried again, send must find what it has sent.
+func ToEach(who []User, send func(User) (Receipt, []Owes, error)) (first Receipt, owes []Owes, err error) {
+	var refused, failed error
+	told := false
+	for _, w := range who {
+		sent, more, err := send(w)
+		switch {
+		case errors.Is(err, ErrRefused):
+			refused = cmp.Or(refused, err)
+		case err != nil:
+			failed = cmp.Or(failed, err)
+		default:
+			told, first, owes = true, cmp.Or(first, sent), append(owes, more...)
+		}
+	}
+	if failed == nil && !told {
+		failed = refused
+	}
+	return first, owes, failed
 }
 
 // A Receipt is the platform's id of a message, opaque to the bot.

@@ -213,15 +213,22 @@ func (d *double) createRoom(c *call) any {
 	if ask.Name != "" {
 		put("m.room.name", "", fields{"name": ask.Name})
 	}
-	for _, u := range ask.Invite {
+	for _, u := range ask.Invite { // as in Synapse and Dendrite, the room is there if one is refused
 		d.invites(r, c.User, u, ask.Direct)
 	}
 	return fields{"room_id": r.id}
 }
 
+// invites invites somebody into a room, unless they take no invitations.
 func (d *double) invites(r *room, by, user id.UserID, direct bool) {
 	content := fields{"membership": "invite"}
 	if who := d.accounts[user]; who != nil {
+		var takes struct {
+			Action string `json:"default_action"`
+		}
+		if _ = json.Unmarshal(who.Data[invitesTaken], &takes); takes.Action == "block" {
+			refuse(http.StatusForbidden, "M_INVITE_BLOCKED", "they take no invitations")
+		}
 		content["displayname"] = who.Name
 	}
 	if direct {

@@ -379,6 +379,18 @@ func (p *Player) Invites(room id.RoomID, user id.UserID) {
 	}
 }
 
+// invitesTaken is the type of the account data that says whether somebody takes invitations.
+const invitesTaken = "m.invite_permission_config"
+
+// TakesInvites sets whether the player takes invitations; the double heeds it.
+func (p *Player) TakesInvites(any bool) {
+	p.t.Helper()
+	action := map[bool]string{true: "allow", false: "block"}[any]
+	if err := p.Client.SetAccountData(context.Background(), invitesTaken, map[string]string{"default_action": action}); err != nil {
+		p.t.Fatalf("%s takes invitations: %v", p.ID, err)
+	}
+}
+
 // Joins joins a room and waits until the player has read it.
 func (p *Player) Joins(room id.RoomID) {
 	p.t.Helper()
