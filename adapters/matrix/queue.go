@@ -477,7 +477,8 @@ func LeftAlone(ctx context.Context, db *sql.DB) (list []Abandoned, err error) {
 
 // Leftovers tells which rows of the tables of Matrix belong to nobody.
 var Leftovers = []bot.Leftovers{
-	{Table: "mx_user_profile", Where: "room_id IN (SELECT room FROM matrix_room WHERE joined = 0)", Why: "the bot has left the rooms whose members they are"},
+	// mautrix stores that the bot itself joins or leaves when the homeserver says so, before or after /sync does.
+	{Table: "mx_user_profile", Where: "room_id IN (SELECT room FROM matrix_room WHERE joined = 0) AND user_id NOT IN (SELECT user_id FROM matrix_device)", Why: "the bot has left the rooms whose members they are"},
 	{Table: "matrix_event", Where: "body <> '' AND state IN ('" + accepted + "', '" + refused + "', '" + ignored + "')", Why: "the messages whose texts they have were handled"},
 	{Table: "matrix_key_sent", Where: "session_id NOT IN (SELECT session_id FROM crypto_megolm_inbound_session)", Why: "the keys that were sent do not exist"},
 	{Table: "crypto_account", Where: "device_id NOT IN (SELECT device_id FROM matrix_device)", Why: "the bot no longer uses the device whose keys they are"},
