@@ -83,7 +83,7 @@ func (s *Store) NextDue(ctx context.Context) (_ time.Time, err error) {
 	return timed(at.Int64), nil
 }
 
-const ahead = `SELECT id FROM (SELECT game AS id FROM due WHERE at > $1 UNION SELECT id FROM game WHERE deadline <> 0 AND deadline > $1)
+const ahead = `SELECT id FROM (SELECT game AS id FROM due WHERE at > $1 UNION SELECT id FROM game WHERE deadline <> 0 AND deadline > $1) AS late
 	WHERE id > $2 AND EXISTS (SELECT 1 FROM event WHERE game = id AND event.at > $1) ORDER BY id`
 
 // Ahead returns the ids of the matches that have times later than t both in their log and

@@ -19,7 +19,7 @@ import (
 const (
 	noTurn     = "substr(body, 1, 5) <> 'turn '" // exactly as in the index of events by their actors
 	commentsBy = "SELECT DISTINCT game FROM event WHERE actor = $1 AND " + noTurn + " AND body LIKE 'comment %'"
-	noticesBy  = `SELECT game || '-' || seq || '-before' FROM event WHERE actor = $1 AND ` + noTurn + ` AND body LIKE 'comment%'
+	noticesBy  = `SELECT game || '-' || CAST(seq AS TEXT) || '-before' FROM event WHERE actor = $1 AND ` + noTurn + ` AND body LIKE 'comment%'
 		UNION ALL
 		SELECT game || '-t' || (seq - (SELECT COUNT(*) FROM event c WHERE c.game = event.game AND c.seq < event.seq AND c.body LIKE 'credit %')) || '-before'
 		FROM event WHERE actor = $1 AND ` + noTurn + ` AND body LIKE 'comment%'`
@@ -33,7 +33,7 @@ const (
 	// Only the players make turns.
 	playedBy = "SELECT id FROM game WHERE opener = $1 UNION SELECT id FROM game WHERE black = $1 UNION SELECT id FROM game WHERE white = $1"
 	// Package bot names the record of a game by its number.
-	recordsOf = "SELECT 'game-' || number || '.sgf' FROM game_channel WHERE platform = '" + bot.LogPlatform + "' AND game IN (" + playedBy +
+	recordsOf = "SELECT 'game-' || CAST(number AS TEXT) || '.sgf' FROM game_channel WHERE platform = '" + bot.LogPlatform + "' AND game IN (" + playedBy +
 		" UNION SELECT game FROM event WHERE actor = $1 AND " + noTurn + " AND body LIKE 'comment%')"
 	eventsBy = `SELECT game, seq, at, body, proof FROM event WHERE actor = $1 AND ` + noTurn + `
 		UNION ALL
@@ -84,10 +84,6 @@ func (s *Store) Forget(ctx context.Context, f bot.Forgetting) (err error) {
 	if err != nil {
 		return err
 	}
-	value, err := encode(known)
-	if err != nil {
-		return err
-	}
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, "UPDATE person SET name = '' WHERE id = $1", f.Person); err != nil {
 			return err
@@ -99,10 +95,27 @@ func (s *Store) Forget(ctx context.Context, f bot.Forgetting) (err error) {
 		}
 		// What was to be done before stays: the person may have lost their seat since. If not,
 		// they may have said more.
-		_, err := tx.ExecContext(ctx, `INSERT INTO bookmark (adapter, value) VALUES ($1, $2)
-			ON CONFLICT (adapter) DO UPDATE SET value = json_set(value, '$.until', excluded.value ->> 'until')
-			WHERE value ->> 'room' IS excluded.value ->> 'room' AND value ->> 'since' IS excluded.value ->> 'since'
-				AND value ->> 'until' < excluded.value ->> 'until'`, forgetMark+string(f.Person), value)
+		key := forgetMark + string(f.Person)
+		before, err := values[string](ctx, tx, "SELECT value FROM bookmark WHERE adapter = $1", key)
+		if err != nil {
+			return err
+		}
+		if len(before) > 0 {
+			var was storedForgetting
+			if err := decode(before[0], &was); err != nil {
+				return err
+			}
+			if was.Room == known.Room && was.Since == known.Since {
+				was.Until = max(was.Until, known.Until)
+			}
+			known = was
+		}
+		value, err := encode(known)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO bookmark (adapter, value) VALUES ($1, $2)
+			ON CONFLICT (adapter) DO UPDATE SET value = excluded.value`, key, value)
 		return err
 	})
 }

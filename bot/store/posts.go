@@ -231,20 +231,29 @@ const (
 	maxDoubled = 10
 )
 
+// doubled is by how much parkedFor grows with the attempts of a post: powers of 2, for which
+// SQLite and PostgreSQL have nothing in common.
+var doubled = func() string {
+	text := "CASE WHEN attempt <= 1 THEN 1"
+	for n := 2; n <= maxDoubled; n++ {
+		text += fmt.Sprintf(" WHEN attempt = %d THEN %d", n, 1<<(n-1))
+	}
+	return fmt.Sprintf("%s ELSE %d END", text, 1<<maxDoubled)
+}()
+
 // triedAgain finds the parked posts of a channel whose time has come, but none that
 // would overtake an older one.
-const triedAgain = `
+var triedAgain = `
 	WITH parked AS (
-		SELECT id, game, n,
-			due + $4 * CASE WHEN attempt < 1 THEN 1 WHEN attempt > $5 THEN 1 << $5 ELSE 1 << (attempt - 1) END AS again
+		SELECT id, game, n, due + CAST($3 AS BIGINT) * ` + doubled + ` AS again
 		FROM post
-		WHERE state = 'parked' AND platform = $2 AND channel = $3 AND kind <> 'status'
+		WHERE state = 'parked' AND platform = $1 AND channel = $2 AND kind <> 'status'
 			AND NOT EXISTS (
 				SELECT 1 FROM post newer WHERE newer.state = 'settled'
 					AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
 					AND newer.n > post.n))
 	SELECT id FROM parked WHERE NOT EXISTS (
-		SELECT 1 FROM parked early WHERE early.game = parked.game AND early.n <= parked.n AND early.again > $6)`
+		SELECT 1 FROM parked early WHERE early.game = parked.game AND early.n <= parked.n AND early.again > $4)`
 
 // Unpark makes the parked posts of a channel due again, after a request from there, and
 // reports whether there are any; at once if it is sure that the room can be reached again.
@@ -256,14 +265,14 @@ func (s *Store) Unpark(ctx context.Context, where match.Room, now time.Time, sur
 	if sure {
 		parkedUntil = math.MaxInt64
 	}
-	args := []any{millis(now), where.Platform, where.Channel, parkedFor.Milliseconds(), maxDoubled, parkedUntil}
+	args := []any{where.Platform, where.Channel, parkedFor.Milliseconds(), parkedUntil}
 	var ready int
 	err = s.read.QueryRowContext(ctx, "SELECT COUNT(*) FROM ("+triedAgain+") AS ready", args...).Scan(&ready)
 	if err != nil || ready == 0 {
 		return false, err
 	}
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		err := put(ctx, tx, "parked posts", "UPDATE post SET state = 'waiting', due = $1 WHERE id IN ("+triedAgain+")", args...)
+		err := put(ctx, tx, "parked posts", "UPDATE post SET state = 'waiting', due = $5 WHERE id IN ("+triedAgain+")", append(args, millis(now))...)
 		if errors.Is(err, bot.ErrConflict) {
 			return nil
 		}

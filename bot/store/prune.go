@@ -80,7 +80,7 @@ var sweeps = []sweep{
 	{table: "draft", key: "person", keep: keepDrafts, useless: "at < $1"},
 	// A stranger may be sending a first request at this moment. The store then refuses
 	// the step, because it names an unknown person, and the bot decides again.
-	{table: "person", key: "id", useless: "$1 > 0 AND " + strangers + `
+	{table: "person", key: "id", useless: "CAST($1 AS BIGINT) > 0 AND " + strangers + `
 		AND NOT EXISTS (SELECT 1 FROM holder WHERE holder.platform = person.platform AND holder.platform_id = person.platform_id)`},
 }
 

@@ -34,8 +34,9 @@ func (s *Store) AddRecord(ctx context.Context, r bot.Record, most int) (err erro
 			return err
 		}
 		if r.Browser == "" {
-			_, err = tx.ExecContext(ctx, `DELETE FROM record WHERE slug IN (SELECT slug FROM record WHERE browser = '' AND platform = $1 AND channel = $2
-				ORDER BY visited DESC, slug LIMIT -1 OFFSET $3)`, r.Where.Platform, r.Where.Channel, most-1)
+			const shown = "browser = '' AND platform = $1 AND channel = $2"
+			_, err = tx.ExecContext(ctx, "DELETE FROM record WHERE "+shown+" AND slug NOT IN (SELECT slug FROM record WHERE "+shown+" ORDER BY visited DESC, slug"+limited(most-1)+")",
+				r.Where.Platform, r.Where.Channel)
 			if err != nil {
 				return err
 			}

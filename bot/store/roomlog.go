@@ -12,7 +12,10 @@ import (
 )
 
 // The column sender has the name of who typed a line, in those of earlier releases.
-const messagesFrom = "SELECT n, key, room, at, person, sender, body, game, seq, kind, removed, extra FROM message "
+const (
+	messageColumns = "n, key, room, at, person, sender, body, game, seq, kind, removed, extra"
+	messagesFrom   = "SELECT " + messageColumns + " FROM message "
+)
 
 // messageWithKey finds a message by its key. The second condition is that of the index.
 const messageWithKey = messagesFrom + "WHERE key = $1 AND key <> ''"
@@ -125,7 +128,7 @@ func (s *Store) Trim(ctx context.Context, bytes int64) (err error) {
 	defer annotate(&err, "trim the messages")
 	var last int64
 	err = s.costly.QueryRowContext(ctx, `
-		SELECT n FROM (SELECT n, SUM(100 + octet_length(body) + octet_length(extra)) OVER (ORDER BY n DESC) AS size FROM message)
+		SELECT n FROM (SELECT n, SUM(100 + octet_length(body) + octet_length(extra)) OVER (ORDER BY n DESC) AS size FROM message) AS sized
 		WHERE size > $1 ORDER BY n DESC LIMIT 1`, bytes).Scan(&last)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,45 +11,55 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// theirLines is the condition on the lines of the transcript that go with the person $1:
-// what they typed as $2, the bot's private messages to them in the room $3, and quotes of
-// their comments. Of a seat these are the lines after $4, up to $5, because others used it
-// before and may use it later.
-//
-// Lines of earlier releases have names. They go as a whole if somebody with one of the
-// names $6 typed them or is mentioned, or with a record of a game that names the person.
-const theirLines = `
-	n > $4 AND n <= $5 AND (person = $2 OR room = $3 OR person = '' AND sender IN (SELECT value FROM json_each($6)))
+// ofPerson is the condition on the lines of the transcript that go with the person $1: what
+// they typed as $2, the bot's private messages to them in the room $3, and quotes of their
+// comments. Of a seat these are the lines after $4, up to $5, because others used it before
+// and may use it later.
+const ofPerson = `(n > $4 AND n <= $5 AND (person = $2 OR room = $3)
 	OR key <> '' AND key IN (` + noticesBy + `)
-	OR instr(extra, '{"k":"remark","a":[{"p":"' || $1 || '"}') > 0
-	OR $1 = $2 AND instr(extra, '{"to":') = 1 AND EXISTS (
-		SELECT 1 FROM json_each(NULLIF(extra, ''), '$.to') AS name WHERE name.value IN (SELECT value FROM json_each($6)))
-	OR NULLIF(extra, '') ->> '$.file.data' <> '' AND extra ->> '$.file.name' IN (` + recordsOf + `)`
+	OR extra LIKE '%{"k":"remark","a":[{"p":"' || $1 || '"}%')`
 
-// formerNames lists the names in lines of earlier releases.
-const formerNames = `SELECT sender FROM message WHERE person = '' AND sender <> ''
-	UNION SELECT name.value FROM message, json_each(NULLIF(extra, ''), '$.to') AS name WHERE instr(extra, '{"to":') = 1`
+// theirLines finds these lines, and those that have to be looked into. Lines of earlier
+// releases have names, of who typed them or is mentioned; and a record of a game names the
+// players.
+const theirLines = "SELECT " + messageColumns + ", " + ofPerson + ` AS certain FROM message WHERE ` + ofPerson + `
+	OR person = '' AND sender <> '' OR extra LIKE '{"to":%' OR extra LIKE '%"file":{"name":"game-%' ORDER BY n`
 
 // linesOf returns the lines that go with a person.
 func (s *Store) linesOf(ctx context.Context, p match.PersonID, f storedForgetting) ([]outbox.Message, error) {
 	if !f.Room {
 		return nil, nil
 	}
-	typedAs, names := match.PersonID(f.ID), []string{f.Name}
-	if name, ok := strings.CutPrefix(f.ID, "name:"); ok { // else a seat
+	typedAs := match.PersonID(f.ID)
+	called := func(name string) bool { return name == f.Name }
+	id, isName := strings.CutPrefix(f.ID, "name:") // else a seat
+	if isName {
 		typedAs = p
-		all, err := values[string](ctx, s.costly, formerNames)
-		if err != nil {
-			return nil, err
-		}
-		names = slices.DeleteFunc(all, func(n string) bool { return strings.ToLower(text.CleanName(n)) != name })
+		called = func(name string) bool { return strings.ToLower(text.CleanName(name)) == id }
 	}
-	former, err := json.Marshal(names)
+	records, err := values[string](ctx, s.costly, recordsOf, p)
 	if err != nil {
 		return nil, err
 	}
-	return list(ctx, s.costly, scanMessage, messagesFrom+"WHERE "+theirLines+" ORDER BY n",
-		p, typedAs, publicRoom+"/"+f.ID, f.Since, f.Until, string(former))
+	type line struct {
+		outbox.Message
+		theirs bool
+	}
+	lines, err := list(ctx, s.costly, func(scan scanner) (l line, err error) {
+		l.Message, err = scanMessage(func(to ...any) error { return scan(append(to, &l.theirs)...) })
+		l.theirs = l.theirs ||
+			l.From != "" && l.N > f.Since && l.N <= f.Until && called(l.From) ||
+			isName && slices.ContainsFunc(l.To, called) ||
+			l.File != nil && len(l.File.Data) > 0 && slices.Contains(records, l.File.Name)
+		return l, err
+	}, theirLines, p, typedAs, publicRoom+"/"+f.ID, f.Since, f.Until)
+	var theirs []outbox.Message
+	for _, l := range lines {
+		if l.theirs {
+			theirs = append(theirs, l.Message)
+		}
+	}
+	return theirs, err
 }
 
 // MessagesOf returns the lines of the local room's transcript that go with a person: what
