@@ -17,6 +17,9 @@ const (
 // of its device, the events that it has read. The caller closes it, before the store.
 // For a store in memory it opens a separate database.
 func (s *Store) OpenAdapterDB() (*sql.DB, error) {
+	if s.address != "" {
+		return pgPool{answer: pgAnswer, conns: adapterConns}.open(s.address)
+	}
 	if s.path == "" {
 		return connect(Memory+"?"+settings.Encode(), 1)
 	}

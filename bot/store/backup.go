@@ -39,9 +39,7 @@ type Summary struct {
 }
 
 // count looks into a database of any version for what it holds.
-func (s *Summary) count(ctx context.Context, db interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}) error {
+func (s *Summary) count(ctx context.Context, db reader) error {
 	var last int64
 	err := db.QueryRowContext(ctx, "SELECT COUNT(*), COALESCE(MAX(changed), 0) FROM game").Scan(&s.Games, &last)
 	s.Last = timed(last)
@@ -101,8 +99,12 @@ func backupTo(ctx context.Context, path, to string, progress Progress, s *Summar
 	return p.Publish()
 }
 
-// existing returns the real path of a database, which must be there.
+// existing returns the real path of a database, which must be there, or the address of one on
+// PostgreSQL.
 func existing(name string) (string, error) {
+	if IsPostgres(name) {
+		return name, nil
+	}
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:

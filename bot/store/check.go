@@ -70,14 +70,18 @@ func Check(ctx context.Context, name, backup string, now time.Time, progress Pro
 	if err != nil {
 		return r, err
 	}
-	defer annotate(&err, "check %s", name)
-	db, release, err := snapshot(ctx, path, progress)
+	defer annotate(&err, "check %s", Redacted(name))
+	db, release, err := asStored(ctx, path, progress)
 	if err != nil {
 		return r, err
 	}
 	defer release()
-	c := &checker{db: db, now: now, progress: progress, leftovers: slices.Concat(leftovers, adapters), report: &r}
-	if err := c.parts(ctx, c.file, c.games, c.contests, c.rows, c.jobs); err != nil {
+	c := &checker{db: db, postgres: IsPostgres(name), now: now, progress: progress, leftovers: slices.Concat(leftovers, adapters), report: &r}
+	parts := []func(context.Context) error{c.file, c.games, c.contests, c.rows, c.jobs}
+	if c.postgres { // which sees to its files
+		parts = parts[1:]
+	}
+	if err := c.parts(ctx, parts...); err != nil {
 		return r, err
 	}
 	if backup != "" {
@@ -89,10 +93,19 @@ func Check(ctx context.Context, name, backup string, now time.Time, progress Pro
 	return r, nil
 }
 
+// asStored returns what the database at path holds at one moment, although another process
+// may be using it, until release.
+func asStored(ctx context.Context, path string, progress Progress) (db reader, release func(), err error) {
+	if IsPostgres(path) {
+		return readPostgres(ctx, path)
+	}
+	return snapshot(ctx, path, progress)
+}
+
 // damage returns what is damaged in a database that has just been filled, like Check: games,
 // leagues and tournaments, and rows that refer to nothing.
 func damage(ctx context.Context, db *sql.DB, progress Progress) ([]Damage, error) {
-	c := &checker{db: db, progress: progress, leftovers: leftovers, report: &Report{}}
+	c := &checker{db: db, postgres: onPostgres(db), progress: progress, leftovers: leftovers, report: &Report{}}
 	err := c.parts(ctx, c.games, c.contests, c.rows)
 	slices.SortStableFunc(c.report.Damage, byPlace)
 	return c.report.Damage, err
@@ -105,7 +118,8 @@ func byPlace(a, b Damage) int {
 
 // A checker is a check under way.
 type checker struct {
-	db        *sql.DB
+	db        reader
+	postgres  bool // where the database is
 	now       time.Time
 	progress  Progress
 	leftovers []bot.Leftovers
@@ -379,7 +393,7 @@ func (c *checker) rows(ctx context.Context) error {
 	for i, o := range c.leftovers {
 		c.progress.at("checking other rows", i, len(c.leftovers))
 		var n int
-		err := c.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name = $1", o.Table).Scan(&n)
+		err := c.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+tablesOf(c.postgres)+" AS t WHERE name = $1", o.Table).Scan(&n)
 		if err == nil && n > 0 {
 			err = c.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+o.Table+" WHERE "+o.Where).Scan(&n)
 		}
@@ -420,7 +434,7 @@ func (c *checker) jobs(ctx context.Context) error {
 	for _, p := range people {
 		j := Job{Person: p}
 		err := c.db.QueryRowContext(ctx, "SELECT (SELECT COUNT(*) FROM person WHERE id = $1) + (SELECT COUNT(*) FROM event WHERE actor = $1 AND "+noTurn+
-			" AND body LIKE 'comment %') + (SELECT COUNT(*) FROM ("+answersTo+"))", p).Scan(&j.Rows)
+			" AND body LIKE 'comment %') + (SELECT COUNT(*) FROM ("+answersTo+") AS answers)", p).Scan(&j.Rows)
 		if err != nil {
 			return err
 		}

@@ -45,22 +45,23 @@ func TestPrivacyReadsNoWholeTable(t *testing.T) {
 
 // A notice of what somebody has said goes with them, also where time was credited before.
 func TestEraseNotices(t *testing.T) {
-	s := memory(t)
-	for _, insert := range []string{
-		"INSERT INTO person (id, platform, platform_id, name) VALUES ('p1', 'chat', 'p1', 'Ada')",
-		`INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed)
+	onBoth(t, func(t *testing.T, s *Store) {
+		for _, insert := range []string{
+			"INSERT INTO person (id, platform, platform_id, name) VALUES ('p1', 'chat', 'p1', 'Ada')",
+			`INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed)
 			VALUES ('g1', '', '', 'p1', '', 0, 'ended', 'p1', 'p2', '', 4, '', 0)`,
-		`INSERT INTO event (game, seq, at, actor, body, proof) VALUES ('g1', 1, 0, '', 'credit 0 1', ''), ('g1', 2, 0, 'p2', 'comment 1 hers', ''),
+			`INSERT INTO event (game, seq, at, actor, body, proof) VALUES ('g1', 1, 0, '', 'credit 0 1', ''), ('g1', 2, 0, 'p2', 'comment 1 hers', ''),
 			('g1', 3, 0, '', 'credit 2 3', ''), ('g1', 4, 0, 'p1', 'comment 1 his', '')`,
-		`INSERT INTO post (id, game, platform, channel, thread, n, kind, seq, private, body, state, due, attempt, receipt, why)
+			`INSERT INTO post (id, game, platform, channel, thread, n, kind, seq, private, body, state, due, attempt, receipt, why)
 			VALUES ('g1-t1-before', 'g1', 'chat', 'club', '', 1, 'notice', 2, 0, 'hers', 'settled', 0, 0, '', ''),
 			('g1-t2-before', 'g1', 'chat', 'club', '', 2, 'notice', 4, 0, 'his', 'settled', 0, 0, '', '')`,
-	} {
-		must(t, s.exec(t.Context(), insert))
-	}
-	must(t, s.Erase(t.Context(), bot.Forgetting{Person: "p1", Who: outbox.User{Platform: "chat", ID: "p1", Name: "Ada"}}))
-	left, err := values[string](t.Context(), s.read, "SELECT body FROM post WHERE body <> '{}' ORDER BY n")
-	wants(t, "notices", []string{"hers"}, left, err)
+		} {
+			must(t, s.exec(t.Context(), insert))
+		}
+		must(t, s.Erase(t.Context(), bot.Forgetting{Person: "p1", Who: outbox.User{Platform: "chat", ID: "p1", Name: "Ada"}}))
+		left, err := values[string](t.Context(), s.read, "SELECT body FROM post WHERE body <> '{}' ORDER BY n")
+		wants(t, "notices", []string{"hers"}, left, err)
+	})
 }
 
 // Forgetting somebody who has said much is done a few rows at a time, and leaves

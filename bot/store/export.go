@@ -44,6 +44,10 @@ const (
 	exportVersion = 12
 )
 
+// oldestOnPostgres is the oldest version of exports that can be imported into PostgreSQL. Of
+// those before, SQLite's migrations have to change rows.
+const oldestOnPostgres = 7
+
 // outageMigration moves outages out of bookmarks, and does nothing where there are none.
 //
 //go:embed migrations/00014_outage.sql
@@ -151,20 +155,25 @@ var ErrNotEmpty = errors.New("database is not empty")
 // UTF-8 by U+FFFD.
 func (s *Store) Export(ctx context.Context, w io.Writer) (err error) {
 	defer annotate(&err, "export")
-	_, err = export(ctx, s.costly, w, nil)
+	tx, err := asItIs(ctx, s.costly)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	_, err = export(ctx, tx, w, nil)
 	return err
 }
 
 // Export writes everything that the database called name holds at one moment. Another
-// process may have the database open: Export reads a copy of it, as Backup makes one. See
-// Store.Export.
+// process may have the database open: Export reads a copy of it, as Backup makes one; on
+// PostgreSQL none is needed. See Store.Export.
 func Export(ctx context.Context, name string, w io.Writer, progress Progress) (s Summary, err error) {
-	defer annotate(&err, "export %s", name)
+	defer annotate(&err, "export %s", Redacted(name))
 	path, err := existing(name)
 	if err != nil {
 		return s, err
 	}
-	db, release, err := snapshot(ctx, path, progress)
+	db, release, err := asStored(ctx, path, progress)
 	if err != nil {
 		return s, err
 	}
@@ -193,27 +202,21 @@ func ExportTo(ctx context.Context, name, target string, progress Progress) (s Su
 	return s, nil
 }
 
-// export writes a database.
-func export(ctx context.Context, db *sql.DB, w io.Writer, progress Progress) (s Summary, err error) {
-	// A transaction of SQLite sees the database as it was at its first look.
-	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return s, err
-	}
-	defer tx.Rollback()
+// export writes a database that nobody changes meanwhile.
+func export(ctx context.Context, db reader, w io.Writer, progress Progress) (s Summary, err error) {
 	out := &exporter{w: bufio.NewWriter(w), progress: progress}
 	out.enc = json.NewEncoder(&out.line)
 	out.enc.SetEscapeHTML(false)
 	if progress != nil {
 		for _, t := range tables {
 			var n int
-			if err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+t.name).Scan(&n); err != nil {
+			if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+t.name).Scan(&n); err != nil {
 				return s, fmt.Errorf("%s: %w", t.name, err)
 			}
 			out.all += n
 		}
 	}
-	if err := s.count(ctx, tx); err != nil {
+	if err := s.count(ctx, db); err != nil {
 		return s, err
 	}
 	if err := out.write(exportHead{exportName, exportVersion}); err != nil {
@@ -221,7 +224,7 @@ func export(ctx context.Context, db *sql.DB, w io.Writer, progress Progress) (s 
 	}
 	end := row{}
 	for _, t := range tables {
-		n, err := out.table(ctx, tx, t)
+		n, err := out.table(ctx, db, t)
 		if err != nil {
 			return s, fmt.Errorf("%s: %w", t.name, err)
 		}
@@ -259,8 +262,8 @@ func (e *exporter) write(v any) error {
 }
 
 // table writes the rows of a table and returns their number.
-func (e *exporter) table(ctx context.Context, tx *sql.Tx, t table) (n int, err error) {
-	rows, err := tx.QueryContext(ctx, "SELECT "+t.names()+" FROM "+t.name+" ORDER BY "+t.key)
+func (e *exporter) table(ctx context.Context, db querier, t table) (n int, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT "+t.names()+" FROM "+t.name+" ORDER BY "+t.key)
 	if err != nil {
 		return 0, err
 	}
@@ -334,7 +337,11 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
 				return err
 			}
 		}
-		return importAll(kept, tx, r, ctx.Err)
+		oldest := 1
+		if s.address != "" {
+			oldest = oldestOnPostgres
+		}
+		return importAll(kept, tx, r, oldest, ctx.Err)
 	})
 	if bad := (*BadExport)(nil); !errors.As(err, &bad) { // which names the line itself
 		annotate(&err, "import")
@@ -342,7 +349,8 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
 	return err
 }
 
-// Import makes a database called name from an export. Nothing may be there yet; if the
+// Import makes a database called name from an export. Nothing may be there yet but, on
+// PostgreSQL, an empty database; if the
 // write-ahead log of a deleted database is, Import keeps it under another name, and returns
 // that without its "-wal". The database is complete and on the disk when Import returns. Import
 // believes nothing in it: it proves every game, as Check does, and imports damaged ones too, since the
@@ -350,9 +358,13 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
 func Import(ctx context.Context, name string, r io.Reader, now time.Time, progress Progress) (s Summary, kept string, err error) {
 	defer func() {
 		if bad := (*BadExport)(nil); !errors.As(err, &bad) && !errors.Is(err, ErrInUse) {
-			annotate(&err, "import into %s", name)
+			annotate(&err, "import into %s", Redacted(name))
 		}
 	}()
+	if IsPostgres(name) {
+		s, err = importPostgres(ctx, name, r, progress)
+		return s, "", err
+	}
 	path, release, err := alone(name)
 	if err != nil {
 		return s, "", err
@@ -391,7 +403,7 @@ func (p *Part) fill(ctx context.Context, r io.Reader, progress Progress, s *Summ
 		return err
 	}
 	defer tx.Rollback()
-	if err := importAll(ctx, tx, r, ctx.Err); err != nil {
+	if err := importAll(ctx, tx, r, 1, ctx.Err); err != nil {
 		return err
 	}
 	if err := errors.Join(tx.Commit(), db.Close()); err != nil {
@@ -405,9 +417,10 @@ func (p *Part) fill(ctx context.Context, r io.Reader, progress Progress, s *Summ
 	})
 }
 
-// importAll fills empty tables with an export, unless stop returns an error meanwhile.
-func importAll(ctx context.Context, tx *sql.Tx, r io.Reader, stop func() error) error {
-	in := &importer{tx: tx, lines: bufio.NewScanner(r), rows: map[string]int{}}
+// importAll fills empty tables with an export of at least the oldest version, unless stop
+// returns an error meanwhile.
+func importAll(ctx context.Context, tx *sql.Tx, r io.Reader, oldest int, stop func() error) error {
+	in := &importer{tx: tx, oldest: oldest, lines: bufio.NewScanner(r), rows: map[string]int{}}
 	in.lines.Buffer(nil, maxLine+1)
 	for {
 		done, err := in.next(ctx)
@@ -440,6 +453,7 @@ type importer struct {
 	lines   *bufio.Scanner
 	line    int
 	version int
+	oldest  int            // version
 	rows    map[string]int // how many of each table
 }
 
@@ -494,6 +508,9 @@ func (in *importer) head(line []byte) error {
 	}
 	if head.Version > exportVersion {
 		return in.bad("%v: version %d, this program reads %d", ErrNewer, head.Version, exportVersion)
+	}
+	if head.Version < in.oldest {
+		return in.bad("version %d is too old for PostgreSQL: import it into a new file, and then the export of that into PostgreSQL", head.Version)
 	}
 	in.version = head.Version
 	return nil

@@ -332,68 +332,72 @@ func TestEleventhVersionIsBroughtUp(t *testing.T) {
 
 // Somebody who acted since the search for strangers is no stranger any more.
 func TestStrangersAreLookedAtAgain(t *testing.T) {
-	s := memory(t)
-	must(t, s.exec(t.Context(), `
+	onBoth(t, func(t *testing.T, s *Store) {
+		must(t, s.exec(t.Context(), `
 		INSERT INTO person VALUES ('opens', 'web', '1', ''), ('black', 'web', '2', ''), ('white', 'web', '3', ''), ('invited', 'web', '4', ''),
 			('acts', 'web', '5', ''), ('chooses', 'web', '6', ''), ('stranger', 'web', '7', ''), ('not asked about', 'web', '8', '');
 		INSERT INTO preference VALUES ('chooses', '{}');
 		INSERT INTO game VALUES ('g', 'aga@1', '{"w":9,"h":9}', 'opens', 'invited', 0, 'going', 'black', 'white', '', 1, '', 1700000000000, 'none', 0, 0, '', '', 0, 0, '');
 		INSERT INTO event VALUES ('g', 1, 1700000000000, 'acts', 'comment 1 Nice', '');`))
-	must(t, s.forEach(t.Context(), []string{"opens", "black", "white", "invited", "acts", "chooses", "stranger"}, 2, removeStrangers))
-	left, err := values[string](t.Context(), s.read, "SELECT id FROM person ORDER BY platform_id")
-	wants(t, "people", []string{"opens", "black", "white", "invited", "acts", "chooses", "not asked about"}, left, err)
+		must(t, s.forEach(t.Context(), []string{"opens", "black", "white", "invited", "acts", "chooses", "stranger"}, 2, removeStrangers))
+		left, err := values[string](t.Context(), s.read, "SELECT id FROM person ORDER BY platform_id")
+		wants(t, "people", []string{"opens", "black", "white", "invited", "acts", "chooses", "not asked about"}, left, err)
+	})
 }
 
 // The transcript of the local room is kept for 90 days, and its newest messages for
 // ever.
 func TestPruneMessages(t *testing.T) {
-	ctx := t.Context()
-	s := memory(t)
-	now := time.UnixMilli(1700000000000)
-	for _, test := range []struct{ from, n, at, first int64 }{
-		{1, leastKept, 0, 1}, // old
-		{leastKept + 1, 700, millis(now.Add(-keepMessages)), 701}, // all of these are younger than what goes
-		{leastKept + 701, leastKept, millis(now.Add(-keepMessages)), 10_001},
-		{2*leastKept + 701, 1, millis(now), 10_001},
-	} {
-		must(t, s.exec(ctx, `
-			WITH RECURSIVE next(n) AS (SELECT $1 UNION ALL SELECT n + 1 FROM next WHERE n < $1 + $2 - 1)
-			INSERT INTO message (n, key, room, at, sender, body, game, seq, kind, removed) SELECT n, n, 'r', $3, '', '', '', 0, '', 0 FROM next`,
-			test.from, test.n, test.at))
-		for next := "message"; next != ""; {
-			var err error
-			next, err = s.Prune(ctx, now, next, 500)
-			must(t, err)
+	onBoth(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		now := time.UnixMilli(1700000000000)
+		for _, test := range []struct{ from, n, at, first int64 }{
+			{1, leastKept, 0, 1}, // old
+			{leastKept + 1, 700, millis(now.Add(-keepMessages)), 701}, // all of these are younger than what goes
+			{leastKept + 701, leastKept, millis(now.Add(-keepMessages)), 10_001},
+			{2*leastKept + 701, 1, millis(now), 10_001},
+		} {
+			must(t, s.exec(ctx, `
+				WITH RECURSIVE next(n) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT n + 1 FROM next WHERE n < $1 + $2 - 1)
+				INSERT INTO message (n, key, room, at, sender, body, game, seq, kind, removed)
+				SELECT n, CAST(n AS TEXT), 'r', CAST($3 AS BIGINT), '', '', '', 0, '', 0 FROM next`,
+				test.from, test.n, test.at))
+			for next := "message"; next != ""; {
+				var err error
+				next, err = s.Prune(ctx, now, next, 500)
+				must(t, err)
+			}
+			ms, err := s.After(ctx, 0, 1)
+			if err != nil || len(ms) == 0 || ms[0].N != test.first {
+				t.Errorf("the oldest message is %v, want %d, %v", ms, test.first, err)
+			}
 		}
-		ms, err := s.After(ctx, 0, 1)
-		if err != nil || len(ms) == 0 || ms[0].N != test.first {
-			t.Errorf("the oldest message is %v, want %d, %v", ms, test.first, err)
-		}
-	}
+	})
 }
 
 // The transcripts keep their newest bytes, texts and files alike, and of one message that
 // is larger nothing.
 func TestTrimMessages(t *testing.T) {
-	s := memory(t)
-	for n := range 20 {
-		m := outbox.Message{Room: "local", Text: strings.Repeat("ä", 450)} // 1,000 bytes with what belongs to it
-		if n%2 == 1 {
-			m = outbox.Message{Room: "local/x", File: &outbox.File{Data: make([]byte, 600)}}
+	onBoth(t, func(t *testing.T, s *Store) {
+		for n := range 20 {
+			m := outbox.Message{Room: "local", Text: strings.Repeat("ä", 450)} // 1,000 bytes with what belongs to it
+			if n%2 == 1 {
+				m = outbox.Message{Room: "local/x", File: &outbox.File{Data: make([]byte, 600)}}
+			}
+			_, err := s.Append(t.Context(), m)
+			must(t, err)
 		}
-		_, err := s.Append(t.Context(), m)
-		must(t, err)
-	}
-	for _, test := range []struct {
-		bytes int64
-		first int64
-	}{{1 << 20, 1}, {10_500, 11}, {10_500, 11}, {1_100, 20}, {0, 0}} {
-		must(t, s.Trim(t.Context(), test.bytes))
-		ms, err := s.After(t.Context(), 0, 1)
-		if must(t, err); len(ms) != min(1, int(test.first)) || len(ms) > 0 && ms[0].N != test.first {
-			t.Errorf("with %d bytes the oldest message is %v, want %d", test.bytes, ms, test.first)
+		for _, test := range []struct {
+			bytes int64
+			first int64
+		}{{1 << 20, 1}, {10_500, 11}, {10_500, 11}, {1_100, 20}, {0, 0}} {
+			must(t, s.Trim(t.Context(), test.bytes))
+			ms, err := s.After(t.Context(), 0, 1)
+			if must(t, err); len(ms) != min(1, int(test.first)) || len(ms) > 0 && ms[0].N != test.first {
+				t.Errorf("with %d bytes the oldest message is %v, want %d", test.bytes, ms, test.first)
+			}
 		}
-	}
+	})
 }
 
 // Commits are durable only with these settings.
@@ -593,17 +597,18 @@ const deletedGames = `
 
 // Of an answer that was dropped only that is kept, and nobody can have it tried again.
 func TestDroppedAnswers(t *testing.T) {
-	ctx := t.Context()
-	s := memory(t)
-	answer := match.OutboxPost{ID: "r:answer", Kind: match.Answer, Where: match.Room{Platform: "chat", Channel: "club"}, For: "p1", Reply: "route",
-		Question: &match.Question{Command: "show", Args: map[string]string{"diagram": "canary"}}}
-	must(t, s.Commit(ctx, &match.Step{Request: "r", At: time.UnixMilli(1700000000000), Posts: []match.OutboxPost{answer}}))
-	must(t, s.Change(ctx, answer, outbox.Refused, "too late"))
-	left, err := values[string](ctx, s.read, "SELECT state || ' ' || why || ' ' || body FROM post")
-	wants(t, "posts", []string{"refused too late {}"}, left, err)
-	if err := s.Retry(ctx, answer.ID); !errors.Is(err, bot.ErrNotFound) {
-		t.Errorf("the error of another try is %v", err)
-	}
+	onBoth(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		answer := match.OutboxPost{ID: "r:answer", Kind: match.Answer, Where: match.Room{Platform: "chat", Channel: "club"}, For: "p1", Reply: "route",
+			Question: &match.Question{Command: "show", Args: map[string]string{"diagram": "canary"}}}
+		must(t, s.Commit(ctx, &match.Step{Request: "r", At: time.UnixMilli(1700000000000), Posts: []match.OutboxPost{answer}}))
+		must(t, s.Change(ctx, answer, outbox.Refused, "too late"))
+		left, err := values[string](ctx, s.read, "SELECT state || ' ' || why || ' ' || body FROM post")
+		wants(t, "posts", []string{"refused too late {}"}, left, err)
+		if err := s.Retry(ctx, answer.ID); !errors.Is(err, bot.ErrNotFound) {
+			t.Errorf("the error of another try is %v", err)
+		}
+	})
 }
 
 // All records together take no more room than they may, and nothing that is there is lost by it.

@@ -328,8 +328,12 @@ func connect(address string, n int, checks ...func() error) (*sql.DB, error) {
 }
 
 // Look opens a database only for reading, even while another process uses it. If there
-// is no such file, the database is empty. The caller closes it.
+// is no such file, the database is empty. The caller closes it. On PostgreSQL path is the
+// address of a database.
 func Look(path string) (*sql.DB, error) {
+	if IsPostgres(path) {
+		return pgPool{answer: pgAnswer, conns: 1, standby: true}.open(path)
+	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return connect(Memory, 1)
 	}
@@ -346,9 +350,7 @@ func inspect(ctx context.Context, db *sql.DB) (current bool, err error) {
 // inspected is inspect, and returns the number of tables as well.
 func inspected(ctx context.Context, db *sql.DB) (tables int, current bool, err error) {
 	var ours int
-	err = db.QueryRowContext(ctx, `
-		SELECT COUNT(*), COUNT(CASE WHEN name = $1 THEN 1 END) FROM sqlite_schema WHERE type = 'table'`,
-		versionTable).Scan(&tables, &ours)
+	err = db.QueryRowContext(ctx, "SELECT COUNT(*), COUNT(CASE WHEN name = $1 THEN 1 END) FROM "+tablesOf(onPostgres(db))+" AS t", versionTable).Scan(&tables, &ours)
 	if err != nil {
 		return 0, false, unreadable(err)
 	}
@@ -371,6 +373,14 @@ func inspected(ctx context.Context, db *sql.DB) (tables int, current bool, err e
 		return 0, false, fmt.Errorf("%w: schema version %d, this program knows %d", ErrNewer, has.Int64, known)
 	}
 	return tables, has.Int64 == known, nil
+}
+
+// tablesOf returns a query, in parentheses, for the names of the tables of a database.
+func tablesOf(postgres bool) string {
+	if postgres {
+		return "(SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema())"
+	}
+	return "(SELECT name FROM sqlite_schema WHERE type = 'table')"
 }
 
 // newestMigration returns the version after the last migration.
@@ -400,7 +410,7 @@ func unreadable(err error) error {
 // violates reports whether err means that a row refers to one that does not exist.
 func violates(err error) bool {
 	e := (*sqlite.Error)(nil)
-	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY || code(err) == "23503"
 }
 
 // migrate brings the tables up to date.
@@ -416,10 +426,10 @@ func migrate(ctx context.Context, db *sql.DB) error {
 }
 
 func migrator(db *sql.DB) (*goose.Provider, error) {
-	files, err := fs.Sub(migrations, "migrations")
+	dialect, files, err := dialectOf(db)
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(goose.DialectSQLite3, db, files,
+	return goose.NewProvider(dialect, db, files,
 		goose.WithTableName(versionTable), goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/halfpoint-go/halfpoint/internal/pgtest"
 )
 
 // memory returns a store in memory, which is closed at the end of the test.
@@ -16,6 +18,17 @@ func memory(t testing.TB) *Store {
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
 	return s
+}
+
+// onBoth tests a store in memory, and an empty one on PostgreSQL.
+func onBoth(t *testing.T, test func(*testing.T, *Store)) {
+	t.Run("SQLite", func(t *testing.T) { test(t, memory(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) {
+		s, err := Open(context.WithoutCancel(t.Context()), pgtest.Start(t).Database(t))
+		must(t, err)
+		t.Cleanup(func() { must(t, s.Close()) })
+		test(t, s)
+	})
 }
 
 func must(t testing.TB, err error) {

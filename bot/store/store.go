@@ -1,9 +1,9 @@
-// Package store keeps the bot's games, people and posts in a SQLite database,
-// in a file or in memory.
+// Package store keeps the bot's games, people and posts in a SQLite database, in a file or
+// in memory, or in a database on PostgreSQL.
 //
 // All SQL is written so that SQLite and PostgreSQL both accept it: TEXT and BIGINT,
 // numbered placeholders, ON CONFLICT and RowsAffected instead of the error codes of
-// either. Code for SQLite alone is in sqlite.go.
+// either. Code for SQLite alone is in sqlite.go, that for PostgreSQL in postgres.go.
 package store
 
 import (
@@ -49,7 +49,8 @@ type Store struct {
 	unscrubbed atomic.Bool // the write-ahead log still holds erased data, or has no mark
 	marking    sync.Mutex  // guards mark
 	mark       uint32      // in the file, by which the write-ahead log is known; see markLog
-	path       string      // of the file; empty in memory
+	path       string      // of the file; empty in memory and on PostgreSQL
+	address    string      // on PostgreSQL; else empty
 	file       *os.File
 	unlock     func() error
 }
@@ -59,16 +60,16 @@ var (
 	_ bot.RoomLog = (*Store)(nil)
 )
 
-// Open opens the SQLite file called name, or Memory, and brings its tables up to date. It
-// creates a file that does not exist, and does not change a file that it cannot use. It
-// locks the file until Close or the end of the process: a second Open fails with
-// ErrInUse.
+// Open opens the SQLite file called name, or Memory, or the database on PostgreSQL whose
+// address name is ("postgres://…"), and brings its tables up to date. It creates a file that
+// does not exist, and does not change a file or database that it cannot use. It locks it until
+// Close or the end of the process: a second Open fails with ErrInUse.
 func Open(ctx context.Context, name string) (*Store, error) {
-	if scheme, _, ok := strings.Cut(name, "://"); ok && strings.HasPrefix(scheme, "postgres") {
-		return nil, errors.New("open database: PostgreSQL is not supported yet; use a file name")
-	}
-	if name == Memory {
+	switch {
+	case name == Memory:
 		return openMemory(ctx)
+	case IsPostgres(name):
+		return openPostgres(ctx, name)
 	}
 	return openFile(ctx, name)
 }
@@ -116,6 +117,11 @@ func (s *Store) Ping(ctx context.Context) error {
 	if err := s.committer.reach(ctx); err != nil {
 		return err
 	}
+	if s.address != "" { // another process may have the lock
+		if err := s.write.PingContext(ctx); err != nil {
+			return err
+		}
+	}
 	_, err := values[int](ctx, s.read, "SELECT 1 FROM game LIMIT 1")
 	return err
 }
@@ -139,7 +145,21 @@ type (
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	}
 	scanner func(to ...any) error
+	// A reader is either, for those who also want single rows.
+	reader interface {
+		querier
+		QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	}
 )
+
+// asItIs begins a transaction that sees the database as it is at its first look.
+func asItIs(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
+	how := sql.TxOptions{ReadOnly: true}
+	if onPostgres(db) { // on SQLite every transaction does
+		how.Isolation = sql.LevelRepeatableRead
+	}
+	return db.BeginTx(ctx, &how)
+}
 
 // list returns the results of read for each row of a query.
 func list[T any](ctx context.Context, db querier, read func(scanner) (T, error), query string, args ...any) (all []T, err error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/bot/store/storetest"
+	"github.com/halfpoint-go/halfpoint/internal/pgtest"
 )
 
 // open opens a store and closes it at the end of the test.
@@ -64,4 +65,14 @@ func TestMemory(t *testing.T) {
 func TestFileKeepsEverything(t *testing.T) {
 	name := newFile(t)
 	storetest.Reopen(t, func(t *testing.T) storetest.Storage { return open(t, name) })
+}
+
+func TestPostgres(t *testing.T) {
+	server := pgtest.Start(t)
+	storetest.Run(t, func(t *testing.T) storetest.Storage { return open(t, server.Database(t)) })
+}
+
+func TestPostgresKeepsEverything(t *testing.T) {
+	address := pgtest.Start(t).Database(t)
+	storetest.Reopen(t, func(t *testing.T) storetest.Storage { return open(t, address) })
 }

@@ -24,7 +24,7 @@ type UndeliveredPost struct {
 func Undelivered(ctx context.Context, db *sql.DB) (_ []UndeliveredPost, err error) {
 	defer annotate(&err, "look for posts that were not shown")
 	var tables int
-	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'post'").Scan(&tables); err != nil || tables == 0 {
+	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+tablesOf(onPostgres(db))+" AS t WHERE name = 'post'").Scan(&tables); err != nil || tables == 0 {
 		return nil, err
 	}
 	return list(ctx, db, func(scan scanner) (p UndeliveredPost, err error) {

@@ -1,0 +1,307 @@
+//go:build unix
+
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/internal/pgtest"
+)
+
+// opened opens a database on PostgreSQL and closes it at the end of the test.
+func opened(t *testing.T, address string) *Store {
+	t.Helper()
+	s, err := Open(context.WithoutCancel(t.Context()), address)
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	return s
+}
+
+// PostgreSQL begins with the tables, keys and indexes that SQLite's migrations have made.
+func TestStartOnPostgres(t *testing.T) {
+	provider, err := migrator(memory(t).write)
+	must(t, err)
+	newest, err := newestMigration()
+	must(t, err)
+	if files := provider.ListSources(); files[len(files)-1].Version != newest {
+		t.Fatalf("SQLite's tables end with %v", files[len(files)-1])
+	}
+	plain := strings.NewReplacer("(", "", ")", "", "::text", "", `"substring"`, "substr", "\n", "", "\t", "")
+	shape := func(s *Store, columns, keys, indexes string) (all []string) {
+		t.Helper()
+		for _, query := range []string{columns, keys, indexes} {
+			some, err := values[string](t.Context(), s.read, query)
+			must(t, err)
+			for _, line := range some {
+				all = append(all, plain.Replace(line))
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	const ours = " NOT IN ('" + versionTable + "', 'sqlite_sequence')"
+	want := shape(memory(t), `
+		SELECT t.name || ' ' || c.name || ' ' || replace(c.type, 'INTEGER', 'BIGINT') || ' ' || COALESCE(c.dflt_value, '')
+		FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name`+ours, `
+		SELECT t.name || ' unique ' || (SELECT group_concat(name, ', ') FROM pragma_index_info(i.name))
+		FROM sqlite_schema t JOIN pragma_index_list(t.name) i WHERE t.type = 'table' AND i.origin <> 'c' AND t.name`+ours+` UNION
+		SELECT t.name || ' unique ' || c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+		WHERE t.type = 'table' AND t.name`+ours+` AND c.pk = 1 AND (SELECT MAX(pk) FROM pragma_table_info(t.name)) = 1 UNION
+		SELECT t.name || ' ' || f."from" || ' refers to ' || f."table" || ' ' || f."to" FROM sqlite_schema t JOIN pragma_foreign_key_list(t.name) f`, `
+		SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL`)
+	got := shape(opened(t, pgtest.Start(t).Database(t)), `
+		SELECT table_name || ' ' || column_name || ' ' || upper(data_type) || ' ' || COALESCE(column_default, '')
+		FROM information_schema.columns WHERE table_schema = current_schema() AND table_name`+ours, `
+		SELECT conrelid::regclass || CASE contype WHEN 'f' THEN ' ' || conkey.names || ' refers to ' || confrelid::regclass || ' ' || confkey.names
+			ELSE ' unique ' || conkey.names END
+		FROM pg_constraint,
+			LATERAL (SELECT string_agg(attname, ', ' ORDER BY n) AS names FROM unnest(conkey) WITH ORDINALITY AS k (num, n) JOIN pg_attribute ON attrelid = conrelid AND attnum = num) AS conkey,
+			LATERAL (SELECT string_agg(attname, ', ') AS names FROM unnest(confkey) AS num JOIN pg_attribute ON attrelid = confrelid AND attnum = num) AS confkey
+		WHERE connamespace = current_schema()::regnamespace AND contype IN ('p', 'u', 'f') AND conrelid::regclass::text`+ours, `
+		SELECT replace(replace(indexdef, ' USING btree', ''), 'public.', '') FROM pg_indexes
+		WHERE schemaname = current_schema() AND indexname NOT IN (SELECT conname FROM pg_constraint)`)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-SQLite +PostgreSQL:\n%s", diff)
+	}
+}
+
+// An export moves a club from SQLite to PostgreSQL and back. Nothing changes on the way, also
+// not the order.
+func TestMoveToPostgresAndBack(t *testing.T) {
+	ctx := t.Context()
+	from := memory(t)
+	for _, key := range []string{"b", "B", "a", "ä", "_", "碁", "a b"} { // people sort these otherwise
+		must(t, from.SetBookmark(ctx, key, key))
+	}
+	var want, there, back bytes.Buffer
+	must(t, from.Export(ctx, &want))
+	address := pgtest.Start(t).Database(t)
+	s, kept, err := Import(ctx, address, bytes.NewReader(want.Bytes()), time.Time{}, nil)
+	if err != nil || kept != "" || s.Games != 0 || len(s.Damage) != 0 || s.Version == 0 {
+		t.Fatalf("%+v, %q, %v", s, kept, err)
+	}
+	_, err = Export(ctx, address, &there, nil)
+	must(t, err)
+	to := memory(t)
+	must(t, to.Import(ctx, bytes.NewReader(there.Bytes())))
+	must(t, to.Export(ctx, &back))
+	for what, got := range map[string]string{"on PostgreSQL": there.String(), "back": back.String()} {
+		if diff := cmp.Diff(want.String(), got); diff != "" {
+			t.Errorf("%s:\n%s", what, diff)
+		}
+	}
+	if _, _, err := Import(ctx, address, bytes.NewReader(want.Bytes()), time.Time{}, nil); !errors.Is(err, ErrNotEmpty) {
+		t.Errorf("a second import: %v", err)
+	}
+	old := strings.NewReader(`{"halfpoint":"export","version":6}` + "\n")
+	if _, _, err := Import(ctx, pgtest.Start(t).Database(t), old, time.Time{}, nil); err == nil || !strings.Contains(err.Error(), "too old for PostgreSQL") {
+		t.Errorf("an old export: %v", err)
+	}
+}
+
+// An export is of one moment, although others write.
+func TestExportFromPostgresIsOfOneMoment(t *testing.T) {
+	ctx := t.Context()
+	address := pgtest.Start(t).Database(t)
+	s := opened(t, address)
+	must(t, s.SetBookmark(ctx, "a", "1"))
+	defer OnStep(func(step string) {
+		if step == "rows" {
+			must(t, errors.Join(s.SetBookmark(ctx, "a", "2"), s.SetBookmark(ctx, "b", "2")))
+		}
+	})()
+	_, err := s.Person(ctx, outbox.User{Platform: "web", ID: "1", Name: "Ada"}) // a row of a table before that of bookmarks
+	must(t, err)
+	var b bytes.Buffer
+	_, err = Export(ctx, address, &b, nil)
+	must(t, err)
+	if text := b.String(); !strings.Contains(text, `{"bookmark":{"adapter":"a","value":"1"}}`) || strings.Contains(text, `"b"`) {
+		t.Error(text)
+	}
+}
+
+// PostgreSQL takes no zeros and no invalid UTF-8; people's texts come from anywhere.
+func TestStrangeTextsOnPostgres(t *testing.T) {
+	s := opened(t, pgtest.Start(t).Database(t))
+	must(t, s.SetBookmark(t.Context(), "a", "not \xff UTF-8 <&> \u2028\u202e\x00\x01\"\\\n'"))
+	got, err := s.Bookmark(t.Context(), "a")
+	if want := "not \ufffd UTF-8 <&> \u2028\u202e\ufffd\x01\"\\\n'"; got != want || err != nil {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}
+
+// What is wrong with a database is said before anything is changed in it.
+func TestUnusablePostgres(t *testing.T) {
+	server := pgtest.Start(t)
+	sql := func(database string, statements ...string) string {
+		t.Helper()
+		db, err := pgPool{answer: pgAnswer, conns: 1}.open(database)
+		must(t, err)
+		defer db.Close()
+		for _, s := range statements {
+			_, err := db.ExecContext(t.Context(), s)
+			must(t, err)
+		}
+		return database
+	}
+	guarded, newer := server.Database(t), server.Database(t)
+	server.Exec(t, "CREATE ROLE guarded LOGIN PASSWORD 'right'")
+	server.Exec(t, "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'")
+	must(t, opened(t, newer).Close())
+	for what, c := range map[string]struct{ address, says string }{
+		"a wrong password": {strings.Replace(guarded, "halfpoint@", "guarded:wr%3Fong@", 1), "password authentication failed"},
+		"nobody there":     {"postgres://localhost:1/halfpoint?password=wr%3Fong", "connection refused"},
+		"no address":       {"postgres://[/halfpoint", "cannot parse"},
+		"no database":      {server.Address("nowhere"), `database "nowhere" does not exist`},
+		"a standby":        {sql(server.Database(t), "DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = on'; END $$"), "halfpoint needs the primary"},
+		"another program":  {sql(server.Database(t), "CREATE TABLE cats (name TEXT)"), "another program's"},
+		"a newer version":  {sql(newer, "INSERT INTO "+versionTable+" (version_id, is_applied) VALUES (9999, true)"), "written by a newer halfpoint"},
+		"no UTF-8":         {server.Address("latin"), "the encoding of the database is LATIN1"},
+		"no schema":        {sql(server.Database(t), "DROP SCHEMA public"), "search_path"},
+	} {
+		s, err := Open(t.Context(), c.address)
+		if err == nil {
+			must(t, s.Close())
+		}
+		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "wr?ong") || strings.Contains(err.Error(), "wr%3Fong") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := Export(t.Context(), server.Database(t), &bytes.Buffer{}, nil); err == nil || !strings.Contains(err.Error(), "without tables") {
+		t.Errorf("an empty database is exported: %v", err)
+	}
+}
+
+// shortAnswers shortens how long stores that are opened from now on wait for PostgreSQL.
+func shortAnswers(t *testing.T) {
+	before := pgAnswer
+	pgAnswer = 2 * time.Second
+	t.Cleanup(func() { pgAnswer = before })
+}
+
+// One process at a time has a database, until it closes it, is killed, or is cut off from it.
+func TestPostgresInUse(t *testing.T) {
+	shortAnswers(t)
+	ctx := t.Context()
+	address := pgtest.Start(t).Database(t)
+	s := opened(t, address)
+	must(t, s.SetBookmark(ctx, "a", "1"))
+	if _, err := Open(ctx, address); !errors.Is(err, ErrInUse) {
+		t.Fatalf("a second Open: %v", err)
+	}
+	elsewhere, err := Open(ctx, address+"&search_path=elsewhere")
+	if err == nil {
+		must(t, elsewhere.Close())
+	}
+	if err == nil || !strings.Contains(err.Error(), "search_path") {
+		t.Errorf("another schema: %v", err)
+	}
+
+	// Cut off, it comes back by itself.
+	cut := func() {
+		t.Helper()
+		_, err := s.read.ExecContext(ctx, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+		must(t, err)
+	}
+	cut()
+	err = s.SetBookmark(ctx, "a", "2")
+	if err != nil { // it noticed only while it wrote
+		err = s.SetBookmark(ctx, "a", "2")
+	}
+	must(t, err)
+
+	// But not if another process has taken over, until that is gone.
+	cut()
+	other, err := Open(ctx, address)
+	must(t, err)
+	for range 2 {
+		err = s.SetBookmark(ctx, "a", "3")
+	}
+	if ready := s.Ping(ctx); !errors.Is(err, ErrInUse) || !errors.Is(ready, ErrInUse) {
+		t.Errorf("two processes write: %v, %v", err, ready)
+	}
+	must(t, other.SetBookmark(ctx, "a", "4"))
+	must(t, other.Close())
+	got, err := s.Bookmark(ctx, "a")
+	if got != "4" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	must(t, s.SetBookmark(ctx, "a", "5"))
+}
+
+// A server that hangs holds nobody up: people get an answer, and turns go on afterwards.
+func TestPostgresHangs(t *testing.T) {
+	shortAnswers(t)
+	ctx := t.Context()
+	server := pgtest.Start(t)
+	s := opened(t, server.Database(t))
+	must(t, s.SetBookmark(ctx, "a", "1"))
+	file, err := os.ReadFile(filepath.Join(server.Dir, "data", "postmaster.pid"))
+	must(t, err)
+	first, _, _ := strings.Cut(string(file), "\n")
+	postmaster, err := strconv.Atoi(first)
+	must(t, err)
+	pids := []int{postmaster} // without which nobody connects
+	for _, db := range []querier{s.read, s.write} {
+		pid, err := values[int](ctx, db, "SELECT pg_backend_pid()")
+		must(t, err)
+		pids = append(pids, pid...)
+	}
+	signal := func(sig syscall.Signal) {
+		t.Helper()
+		for _, pid := range pids {
+			must(t, syscall.Kill(pid, sig))
+		}
+	}
+	signal(syscall.SIGSTOP)
+	defer func() {
+		for _, pid := range pids {
+			syscall.Kill(pid, syscall.SIGCONT) //nolint:errcheck // it goes on already, or has ended
+		}
+	}()
+	changed := s.SetBookmark(ctx, "a", "2")
+	_, read := s.Bookmark(ctx, "a")
+	ready := s.Ping(ctx)
+	signal(syscall.SIGCONT)
+	if changed == nil || read == nil || ready == nil {
+		t.Errorf("while it hangs: changed: %v, read: %v, ready: %v", changed, read, ready)
+	}
+	must(t, s.SetBookmark(ctx, "a", "3"))
+	if got, err := s.Bookmark(ctx, "a"); got != "3" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// An address is shown without its password.
+func TestRedacted(t *testing.T) {
+	for name, want := range map[string]string{
+		"halfpoint.db":                  "halfpoint.db",
+		"postgres://ada:secret@db/club": "postgres://ada:xxxxx@db/club",
+		"postgresql://db/club?password=secret&sslmode=require": "postgresql://db/club?password=xxxxx&sslmode=require",
+		"postgres://ada:sec%ret@db/club":                       "postgres://…",
+	} {
+		if got := Redacted(name); got != want {
+			t.Errorf("%s becomes %s", name, got)
+		}
+		if got := Redacted(name); strings.Contains(got, "secret") {
+			t.Error(got)
+		}
+	}
+	if s := fmt.Sprint(IsPostgres("postgres.db"), IsPostgres("postgres://x"), IsPostgres("postgresql://x")); s != "false true true" {
+		t.Error(s)
+	}
+}
