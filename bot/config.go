@@ -27,7 +27,7 @@ type Settings struct {
 	Hosts    []string    // names besides the loopback ones by which browsers may call the local room
 	URL      string      // where people reach the local room and the pages of games, "https://go.example.org"; empty: nobody is told
 	Owner    secret.Text // secret that makes somebody a moderator of the local room; empty: nobody is
-	Database string      // path of the SQLite file
+	Database string      // path of a SQLite file, or "postgres://…", which may hold a password
 	Metrics  string      // address at which Prometheus may ask how the bot is; empty: none
 	Rulesets []string    // files of custom rulesets
 	Limits   Limits

@@ -107,7 +107,7 @@ func databaseDir(t *testing.T) string {
 	return dir
 }
 
-// openStore opens a store, and the adapter's way into it.
+// openStore opens a store, a file or on PostgreSQL, and the adapter's way into it.
 func openStore(t *testing.T, file string) (_ *store.Store, _ *dbutil.Database, closed func() error) {
 	t.Helper()
 	st, err := store.Open(context.Background(), file)
@@ -118,7 +118,11 @@ func openStore(t *testing.T, file string) (_ *store.Store, _ *dbutil.Database, c
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := dbutil.NewWithDB(raw, "sqlite3")
+	dialect := "sqlite3"
+	if store.IsPostgres(file) {
+		dialect = "postgres"
+	}
+	db, err := dbutil.NewWithDB(raw, dialect)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -541,7 +541,7 @@ func TestPoison(t *testing.T) {
 		if tried["rules"] != 3 || tried["games"] != 5 || tried["help"] != 1 {
 			t.Errorf("tried %v", tried)
 		}
-		if left, err := LeftAlone(t.Context(), c.cfg.DB.RawDB); err != nil || len(left) != 1 || left[0] != (Abandoned{bad.at, poisoned}) {
+		if left, err := LeftAlone(t.Context(), c.cfg.DB); err != nil || len(left) != 1 || left[0] != (Abandoned{bad.at, poisoned}) {
 			t.Errorf("left alone: %v, %v", left, err)
 		}
 		rows, err := c.a.queue.rows(t.Context(), "state = $1", poison)

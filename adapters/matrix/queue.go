@@ -144,8 +144,12 @@ func (q *queue) insert(ctx context.Context, r *row) (fresh bool, err error) {
 	if e.Type.Type == inClear.Type { // which changes nothing
 		edits = ""
 	}
+	live := 0
+	if r.live {
+		live = 1
+	}
 	res, err := q.db.Exec(ctx, `INSERT INTO matrix_event (n, part, room, event, body, state, session, tries, live, at, edits)
-		VALUES ($1, $2, $3, $4, $5, $6, '', 0, $7, $8, $9) ON CONFLICT (event) DO NOTHING`, r.n, r.part, e.RoomID, e.ID, string(body), waiting, r.live, r.at.UnixMilli(), edits)
+		VALUES ($1, $2, $3, $4, $5, $6, '', 0, $7, $8, $9) ON CONFLICT (event) DO NOTHING`, r.n, r.part, e.RoomID, e.ID, string(body), waiting, live, r.at.UnixMilli(), edits)
 	if err != nil {
 		return false, err
 	}
@@ -462,16 +466,15 @@ type Abandoned struct {
 
 // LeftAlone returns the events that are left alone, oldest first. The database may be
 // in use, and need have nothing of Matrix in it.
-func LeftAlone(ctx context.Context, db *sql.DB) (list []Abandoned, err error) {
-	var tables int
-	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'matrix_event'").Scan(&tables); err != nil || tables == 0 {
+func LeftAlone(ctx context.Context, db *dbutil.Database) (list []Abandoned, err error) {
+	if there, err := db.TableExists(ctx, "matrix_event"); err != nil || !there {
 		return nil, err
 	}
 	read := func(rows dbutil.Scannable) (v Abandoned, err error) {
 		err = rows.Scan(&v.Room, &v.Event)
 		return v, err
 	}
-	rows, err := db.QueryContext(ctx, "SELECT room, event FROM matrix_event WHERE state = $1 ORDER BY n, part", poison)
+	rows, err := db.Query(ctx, "SELECT room, event FROM matrix_event WHERE state = $1 ORDER BY n, part", poison)
 	return dbutil.NewRowIterWithError(rows, read, err).AsList()
 }
 

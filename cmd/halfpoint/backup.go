@@ -81,6 +81,9 @@ func (c *backupCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	if err := onlyFiles(database, "pg_dump"); err != nil {
+		return err
+	}
 	if c.Keep > 0 && !isFolder(c.Target) {
 		return usageError{fmt.Errorf("--keep is for a folder, and %s is none", c.Target)}
 	}

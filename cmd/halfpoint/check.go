@@ -49,6 +49,7 @@ func (c *checkCmd) Run(e *env) error {
 	if err != nil {
 		return usageError{err}
 	}
+	database = store.Redacted(database)
 	if c.JSON {
 		err = writeJSON(e.out, checkJSON(database, r, begun))
 	} else {

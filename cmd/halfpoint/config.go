@@ -12,6 +12,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/web"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -115,7 +116,7 @@ func (c *configCheckCmd) Run(e *env) error {
 	} else {
 		fmt.Fprintln(e.out, "config:", e.file)
 	}
-	fmt.Fprintf(e.out, "listen: %s\ndatabase: %s\n", s.Listen, s.Database)
+	fmt.Fprintf(e.out, "listen: %s\ndatabase: %s\n", s.Listen, store.Redacted(s.Database))
 	if len(s.Hosts) > 0 {
 		fmt.Fprintf(e.out, "hosts: %s\n", strings.Join(s.Hosts, ", "))
 	}

@@ -20,10 +20,22 @@ func (e *env) existingDatabase() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if store.IsPostgres(s.Database) { // nobody makes one by naming it
+		return s.Database, nil
+	}
 	if _, err := os.Stat(s.Database); err != nil {
 		return "", plain(s.Database, err)
 	}
 	return s.Database, nil
+}
+
+// onlyFiles returns an error for a database that is no file, and says which program of
+// PostgreSQL does the same.
+func onlyFiles(database, instead string) error {
+	if !store.IsPostgres(database) {
+		return nil
+	}
+	return usageError{fmt.Errorf("%s is on PostgreSQL, and this command is for SQLite files; use %s, or halfpoint export and import", store.Redacted(database), instead)}
 }
 
 type exportCmd struct {
@@ -131,5 +143,5 @@ func (c *importCmd) Run(e *env) error {
 		return err
 	}
 	out := importedFile{replacement{summaryOf(made, begun), kept, "Imported"}, damageRows(made.Damage), made.Damage}
-	return cmp.Or(e.done(c.JSON, out), damaged(s.Database, made.Damage))
+	return cmp.Or(e.done(c.JSON, out), damaged(store.Redacted(s.Database), made.Damage))
 }

@@ -34,7 +34,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 type cli struct {
 	Config   string   `help:"Read the configuration from this YAML file. Without it, Halfpoint looks for config.yaml in the working directory, ~/.config/halfpoint and /etc/halfpoint." placeholder:"FILE"`
 	Listen   string   `help:"Address of the local room; port 0 chooses a free port." placeholder:"ADDR"`
-	Database string   `help:"SQLite file that stores the games." placeholder:"PATH"`
+	Database string   `help:"SQLite file that stores the games, or address of a PostgreSQL database (postgres://…)." placeholder:"PATH"`
 	Ruleset  []string `help:"Add the custom ruleset in this YAML file to those of the configuration." placeholder:"FILE" sep:"none"`
 	LogLevel string   `help:"Lowest level of log messages: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL"`
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"image"
 	"image/draw"
@@ -69,12 +70,24 @@ func icon() ([]byte, error) {
 }
 
 // beside returns the path of a file that is named after the database, since a folder may
-// hold several; none for a database in memory.
+// hold several; none for a database in memory. For one on PostgreSQL it is in the working
+// directory.
 func beside(database, ending string) string {
-	if database == store.Memory {
+	switch {
+	case database == store.Memory:
 		return ""
+	case store.IsPostgres(database): // it is in no folder
+		return "halfpoint" + ending
 	}
 	return database + ending
+}
+
+// adapterDB tells the adapter of Matrix which SQL the database understands.
+func adapterDB(raw *sql.DB, database string) (*dbutil.Database, error) {
+	if store.IsPostgres(database) {
+		return dbutil.NewWithDB(raw, "postgres")
+	}
+	return dbutil.NewWithDB(raw, "sqlite3")
 }
 
 // matrixAdapters returns the adapter of Matrix, none if it is not configured, and a
@@ -91,7 +104,7 @@ func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) (
 	if err != nil {
 		return nil, nothing, err
 	}
-	db, err := dbutil.NewWithDB(raw, "sqlite3")
+	db, err := adapterDB(raw, s.Database)
 	if err != nil {
 		return nil, raw.Close, err
 	}
@@ -119,7 +132,7 @@ func checkMatrix(e *env, s bot.Settings, room string) error {
 		return err
 	}
 	defer raw.Close()
-	db, err := dbutil.NewWithDB(raw, "sqlite3")
+	db, err := adapterDB(raw, s.Database)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,9 @@ func (c *restoreCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	if err := onlyFiles(s.Database, "pg_restore"); err != nil {
+		return err
+	}
 	ctx, stop := interrupted()
 	defer stop()
 	begun := time.Now()

@@ -157,7 +157,7 @@ func (e *env) started(s bot.Settings, log *slog.Logger, url string) {
 	} else {
 		log.Info("configuration read", "file", e.file)
 	}
-	log.Info("local room open", "address", url, "database", s.Database)
+	log.Info("local room open", "address", url, "database", store.Redacted(s.Database))
 	if s.Discord.Token.IsZero() {
 		log.Info("Discord is off: discord.token is not set")
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/pgtest"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -35,7 +36,9 @@ type served struct {
 func serve(t testing.TB, database string, flags ...string) *served {
 	t.Helper()
 	s := &served{Cmd: exec.Command(program, append(flags, "--listen", "127.0.0.1:0", "--database", database)...)}
-	s.Dir = filepath.Dir(database)
+	if s.Dir = filepath.Dir(database); store.IsPostgres(database) {
+		s.Dir = t.TempDir()
+	}
 	s.Env = append(os.Environ(), "HALFPOINT_LIMITS_PERSON=100000", "HALFPOINT_LIMITS_CHANNEL=100000") // faster than people
 	s.Stderr = &s.stderr
 	out, err := s.StdoutPipe()
@@ -82,7 +85,11 @@ func uuid(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
 // Nothing that was answered is lost, nothing is done twice.
 func TestKillAndRestart(t *testing.T) {
 	tier.Change(t)
-	database := filepath.Join(t.TempDir(), "game.db")
+	t.Run("SQLite", func(t *testing.T) { killAndRestart(t, filepath.Join(t.TempDir(), "game.db")) })
+	t.Run("PostgreSQL", func(t *testing.T) { killAndRestart(t, pgtest.Start(t).Database(t)) })
+}
+
+func killAndRestart(t *testing.T, database string) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	s := serve(t, database)
 	n, restarts, rounds := 0, 0, tier.Pick(0, 12, 1000)

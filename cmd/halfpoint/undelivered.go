@@ -34,7 +34,11 @@ func (c *undeliveredCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	events, err := matrix.LeftAlone(ctx, db)
+	own, err := adapterDB(db, database)
+	if err != nil {
+		return err
+	}
+	events, err := matrix.LeftAlone(ctx, own)
 	if err != nil {
 		return err
 	}

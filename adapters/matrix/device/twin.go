@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"go.mau.fi/util/dbutil"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
@@ -43,9 +44,17 @@ func (d *Device) twin(by mark) error {
 		ErrTwin, d.Client.UserID, which)
 }
 
-// placeOf names where a database is: the machine and the file, hashed. Two containers can
-// have the same.
+// placeOf names where a database is: the machine and the file, or the cluster of PostgreSQL and
+// the database in it, hashed. Two containers can have the same.
 func (c *Config) placeOf(ctx context.Context) (string, error) {
+	if c.DB.Dialect == dbutil.Postgres {
+		var place string
+		err := c.DB.QueryRow(ctx, "SELECT system_identifier || ' ' || current_database() || ' ' || current_schema() FROM pg_control_system()").Scan(&place)
+		if err != nil {
+			return "", fmt.Errorf("find out where the database is: %w", err)
+		}
+		return hashed(place), nil
+	}
 	host, err := os.Hostname()
 	if err != nil {
 		return "", fmt.Errorf("get the name of this machine: %w", err)
@@ -55,8 +64,12 @@ func (c *Config) placeOf(ctx context.Context) (string, error) {
 	if err := c.DB.QueryRow(ctx, "PRAGMA database_list").Scan(&n, &name, &file); err != nil {
 		return "", fmt.Errorf("find out where the database is: %w", err)
 	}
-	sum := sha256.Sum256([]byte(host + "\x00" + file))
-	return hex.EncodeToString(sum[:8]), nil
+	return hashed(host + "\x00" + file), nil
+}
+
+func hashed(place string) string {
+	sum := sha256.Sum256([]byte(place))
+	return hex.EncodeToString(sum[:8])
 }
 
 // elsewhere reports whether the last bot had its database elsewhere than this one, as far as
