@@ -14,6 +14,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/internal/standings"
+	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -469,21 +470,12 @@ func (w *eventWords) sos(row standings.Row) EventSum {
 
 // sodos says where a sum of defeated opponents' scores comes from, which is in quarter points.
 func (w *eventWords) sodos(row standings.Row) EventSum {
-	total := quarters(row.SODOS.Total)
+	total := render.Quarters(row.SODOS.Total).String()
 	out := EventSum{total, w.say(say("event.view.sodos", w.text(row.Player), total)), w.say(say("event.view.sodos.is")), w.terms(row.SODOS, "event.view.term.score")}
 	for i, t := range row.SODOS.Terms {
-		out.Terms[i].Value = quarters(t.Value)
+		out.Terms[i].Value = render.Quarters(t.Value).String()
 	}
 	return out
-}
-
-// quarters writes a number of quarter points.
-func quarters(n int) string {
-	rest := [...]string{"", "¼", "½", "¾"}[n%4]
-	if n >= 4 || n == 0 {
-		return strconv.Itoa(n/4) + rest
-	}
-	return rest
 }
 
 // terms says what a sum adds; key is what it says of a game.
@@ -544,7 +536,7 @@ func (w *eventWords) place(row standings.Row, rows []standings.Row) EventSum {
 		case "sos":
 			add("event.view.place.sos", w.say(halves(row.SOS.Total)))
 		case "sodos":
-			add("event.view.place.sodos", quarters(row.SODOS.Total))
+			add("event.view.place.sodos", render.Quarters(row.SODOS.Total).String())
 		case "direct":
 			for _, d := range row.Direct {
 				add("event.view.place.direct", w.say(halves(d.Total)))

@@ -251,7 +251,7 @@ func (l *chartList) plan(t *Sheet, wide int) sheetPlan {
 		points, part := 0, 0
 		for j := range rows {
 			if i < len(rows[j].Totals) {
-				number, st := rows[j].Totals[i].text(), l.totalStyle(i)
+				number, st := rows[j].Totals[i].String(), l.totalStyle(i)
 				points = max(points, st.width(whole(number)))
 				part = max(part, st.width(strings.TrimPrefix(number, whole(number))))
 			}
@@ -305,7 +305,8 @@ func (l *chartList) totalStyle(i int) style {
 	return l.style(regular, totalSize, l.k.theme.dim)
 }
 
-func (n SheetTotal) text() string {
+// String returns the total as people write it: "10¾", or "–" for one that does not exist.
+func (n SheetTotal) String() string {
 	if n.Blank || !n.Quarter {
 		return cellText(Cell{Value: n.Value, Blank: n.Blank})
 	}
@@ -396,7 +397,7 @@ func (l *chartList) player(r *SheetRow, p *sheetPlan) {
 		if r.Totals[i].Blank {
 			st.color = th.faint
 		}
-		text, st := st.fit(r.Totals[i].text(), box.Dx(), k.u(leastSize))
+		text, st := st.fit(r.Totals[i].String(), box.Dx(), k.u(leastSize))
 		x := max(box.Max.X-p.parts[i]-st.width(whole(text)), box.Min.X)
 		l.text(x, mid, text, st)
 	}

@@ -397,11 +397,11 @@ func TestSheetText(t *testing.T) {
 // Totals have quarters where SODOS has them.
 func TestSheetTotals(t *testing.T) {
 	for quarters, want := range map[int]string{-5: "−1¼", -1: "−¼", 0: "0", 1: "¼", 2: "½", 3: "¾", 4: "1", 5: "1¼", 14: "3½", 43: "10¾"} {
-		if got := Quarters(quarters).text(); got != want || !CanDraw(got) {
+		if got := Quarters(quarters).String(); got != want || !CanDraw(got) {
 			t.Errorf("%d quarters: %q, want %q", quarters, got, want)
 		}
 	}
-	if got := (SheetTotal{Value: 3, Quarter: true, Blank: true}).text(); got != "–" {
+	if got := (SheetTotal{Value: 3, Quarter: true, Blank: true}).String(); got != "–" {
 		t.Errorf("blank: %q", got)
 	}
 }

@@ -31,7 +31,7 @@ func (t *Sheet) said(r *SheetRow, totals int) string {
 	var numbers []string
 	for i, n := range r.Totals[:min(len(r.Totals), totals)] {
 		if !n.Blank {
-			numbers = append(numbers, t.Totals[i].heard()+" "+n.text())
+			numbers = append(numbers, t.Totals[i].heard()+" "+n.String())
 		}
 	}
 	if len(numbers) > 0 {
@@ -183,7 +183,7 @@ func (t *Sheet) letters(r *SheetRow) []string {
 		cells[3+i] = r.Games[i].letters()
 	}
 	for i, n := range r.Totals[:min(len(r.Totals), len(t.Totals))] {
-		cells[3+len(t.Games)+i] = n.text()
+		cells[3+len(t.Games)+i] = n.String()
 	}
 	return cells
 }
