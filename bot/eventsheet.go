@@ -97,7 +97,7 @@ func (t *sheeting) group(group int, players []int) render.Sheet {
 	}
 	for i, row := range table {
 		p := t.Players[row.Player-1]
-		line := render.SheetRow{Place: strconv.Itoa(i + 1), Name: t.name(row.Player), Rank: contest.RankName(p.Rank)}
+		line := render.SheetRow{Number: strconv.Itoa(i + 1), Name: t.name(row.Player), Rank: contest.RankName(p.Rank)}
 		if !p.In() {
 			line.Withdrawn = t.say("event.sheet.withdrawn")
 		}
@@ -108,7 +108,7 @@ func (t *sheeting) group(group int, players []int) render.Sheet {
 			line.Totals = append(line.Totals, quarters)
 		}
 		if cross {
-			s.Games = append(s.Games, render.SheetHeading{Short: line.Place, Long: line.Name})
+			s.Games = append(s.Games, render.SheetHeading{Short: line.Number, Long: line.Name})
 			for j, other := range table {
 				g := t.against(row.Player, other.Player, row.Annulled || other.Annulled)
 				if j < i || g.State == render.Open && t.games == nil { // told in the other's row, or nothing to tell

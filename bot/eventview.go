@@ -36,10 +36,9 @@ type EventView struct {
 
 // An EventPlayer is somebody who has joined.
 type EventPlayer struct {
-	Number int
-	Name   string // or "Player 3"
-	Rank   string // "12k"; empty: they declared none
-	Out    bool   // they have withdrawn
+	Name string // or "Player 3"
+	Rank string // "12k"; empty: they declared none
+	Out  bool   // they have withdrawn
 }
 
 // An EventGroup is a table of an event.
@@ -54,15 +53,15 @@ type EventGroup struct {
 // An EventRow is the row of a player. Each number says where it comes from.
 type EventRow struct {
 	EventPlayer
-	Place EventSum
-	Sums  []EventSum      // as EventGroup.Sums
-	Games [][]EventResult // by column
-	Open  int
+	Number int             // counted from above. Games refer to it, because players may share a place
+	Place  EventSum
+	Sums   []EventSum      // as EventGroup.Sums
+	Games  [][]EventResult // by column
 }
 
 // An EventResult is a game in the row of a player.
 type EventResult struct {
-	Text string // "1", "½", "…"
+	Text string // "1", "½", "…"; where the column does not tell the opponent also the number of their row: "1 / 4"
 	Said string // "Black against Ben, B+3.5"
 	Path string // of the game's page; empty: it has none
 }
@@ -271,7 +270,7 @@ func (w *eventWords) name(n int) string { return w.say(w.text(n)) }
 
 func (w *eventWords) player(n int) EventPlayer {
 	p := w.contest.Players[n-1]
-	return EventPlayer{n, w.name(n), contest.RankName(p.Rank), !p.In()}
+	return EventPlayer{w.name(n), contest.RankName(p.Rank), !p.In()}
 }
 
 func (w *eventWords) players(numbers []int) (out []EventPlayer) {
@@ -337,18 +336,12 @@ func (w *eventWords) group(players []int) EventGroup {
 			g.Sums = append(g.Sums, strings.ToUpper(tie))
 		}
 	}
-	column := func(round int, opponent int) int {
-		if !g.Cross {
-			return round
-		}
-		return slices.IndexFunc(rows, func(r standings.Row) bool { return r.Player == opponent })
+	at := map[int]int{} // the index of the row of a player
+	for i, row := range rows {
+		at[row.Player] = i
 	}
-	by := map[int]standings.Row{}
-	for _, row := range rows {
-		by[row.Player] = row
-	}
-	for _, row := range rows {
-		out := EventRow{EventPlayer: w.player(row.Player), Open: row.Open, Games: make([][]EventResult, len(g.Columns))}
+	for i, row := range rows {
+		out := EventRow{EventPlayer: w.player(row.Player), Number: i + 1, Games: make([][]EventResult, len(g.Columns))}
 		out.Place, out.Sums = w.place(row, rows), []EventSum{w.score(row)}
 		for _, tie := range w.ties() {
 			switch tie {
@@ -363,17 +356,21 @@ func (w *eventWords) group(players []int) EventGroup {
 				if t.Black != row.Player && t.White != row.Player {
 					continue
 				}
-				if at := column(r, t.Black+t.White-row.Player); at >= 0 {
-					out.Games[at] = append(out.Games[at], w.result(t, row, by[t.Black+t.White-row.Player], g.Cross))
+				other := at[t.Black+t.White-row.Player]
+				game, column := w.result(t, row, rows[other]), other
+				if !g.Cross {
+					game.Text += " / " + strconv.Itoa(other+1)
+					column = r
 				}
+				out.Games[column] = append(out.Games[column], game)
 			}
 			if round.Bye == row.Player && !g.Cross {
 				out.Games[r] = append(out.Games[r], EventResult{Text: w.say(halves(c.Standings(-1).Options.Bye)), Said: w.say(say("event.view.term.bye"))})
 			}
 		}
-		for at, games := range out.Games {
+		for column, games := range out.Games {
 			if len(games) > 1 { // a game that began again is enough
-				out.Games[at] = slices.DeleteFunc(games, func(r EventResult) bool { return r.Text == annulled })
+				out.Games[column] = slices.DeleteFunc(games, func(r EventResult) bool { return strings.HasPrefix(r.Text, annulled) })
 			}
 		}
 		g.Rows = append(g.Rows, out)
@@ -384,9 +381,8 @@ func (w *eventWords) group(players []int) EventGroup {
 // annulled is shown of a game that counts for nobody.
 const annulled = "–"
 
-// result returns the result of a table for one of its players. Where the column does not tell
-// the opponent, it says their place.
-func (w *eventWords) result(t contest.Table, player, opponent standings.Row, cross bool) EventResult {
+// result returns the result of a table for one of its players.
+func (w *eventWords) result(t contest.Table, player, opponent standings.Row) EventResult {
 	color, won := "color.black", 0
 	if t.White == player.Player {
 		color = "color.white"
@@ -403,9 +399,6 @@ func (w *eventWords) result(t contest.Table, player, opponent standings.Row, cro
 		case player.Annulled || opponent.Annulled:
 			out.Text = "(" + out.Text + ")"
 		}
-	}
-	if !cross {
-		out.Text += " / " + strconv.Itoa(opponent.Place)
 	}
 	out.Said = w.say(say("event.view.cell", text.Say(color), w.text(opponent.Player), w.outcome(t, w.games[t.Game])))
 	return out

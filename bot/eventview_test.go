@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -176,21 +177,52 @@ func TestViewMyEvents(t *testing.T) {
 	}
 }
 
-// Somebody from the waiting list has the number of the seat that they took, also in the picture.
+// Somebody from the waiting list has the number of the seat that they took, also in the picture,
+// and only the game that began again is shown.
 func TestEventViewReplaced(t *testing.T) {
+	for system, games := range map[string][]int{"groups": {0, 1, 1, 0}, "swiss": {1, 1}} {
+		k := newTalk(t)
+		k.start(bot.Config{Pages: map[string]match.Pages{"chat": match.LinkPages}})
+		k.lines(t, "mod> /event new seats:2 size:3 system:"+system, "mod> /event publish", "ada> /event join", "bob> /event join", "eve> /event join",
+			"mod> /event start confirm:yes", "mod> /event replace player:ada")
+		v := k.view(t, bot.Viewing{Event: k.event(t)})
+		var page, picture []string
+		var shown []int
+		for _, row := range v.Event.Groups[0].Rows {
+			page = append(page, row.Name)
+			for _, g := range row.Games {
+				shown = append(shown, len(g))
+			}
+		}
+		for _, row := range v.Sheet.Rows {
+			picture = append(picture, row.Name)
+		}
+		if want := []string{"Player 1", "Player 2"}; !slices.Equal(page, want) || !slices.Equal(picture, want) || !slices.Equal(shown, games) {
+			t.Errorf("%s: the page has %q with %v games, the picture %q, want %q with %v", system, page, shown, picture, want, games)
+		}
+	}
+}
+
+// Players who share a place have a number each, by which page and picture refer to opponents.
+func TestEventViewOfSharedPlaces(t *testing.T) {
 	k := newTalk(t)
-	k.start(bot.Config{Pages: map[string]match.Pages{"chat": match.LinkPages}})
-	k.lines(t, "mod> /event new seats:2 size:3", "mod> /event publish", "ada> /event join", "bob> /event join", "eve> /event join",
-		"mod> /event start confirm:yes", "mod> /event replace player:ada")
+	k.start(bot.Config{Pages: map[string]match.Pages{"chat": match.PublicPages}})
+	k.lines(t, "mod> /event new size:5 system:swiss rounds:2", "mod> /event publish", "ada> /event join", "bob> /event join", "eve> /event join", "kim> /event join",
+		"mod> /event start confirm:yes")
+	k.wait(t, time.Minute)
+	k.lines(t, "mod> /event result table:1 as:draw confirm:yes", "mod> /event result table:2 as:black confirm:yes")
 	v := k.view(t, bot.Viewing{Event: k.event(t)})
-	var page, picture []string
-	for _, row := range v.Event.Groups[0].Rows {
-		page = append(page, row.Name)
-	}
-	for _, row := range v.Sheet.Rows {
-		picture = append(picture, row.Name)
-	}
-	if want := []string{"Player 1", "Player 2"}; !slices.Equal(page, want) || !slices.Equal(picture, want) {
-		t.Errorf("the page has %q, the picture %q, want %q", page, picture, want)
+	rows, places := v.Event.Groups[0].Rows, []string{"1", "2", "2", "4"}
+	for i, row := range rows {
+		drawn := v.Sheet.Rows[i]
+		if n := strconv.Itoa(i + 1); strconv.Itoa(row.Number) != n || drawn.Number != n || drawn.Name != row.Name || row.Place.Value != places[i] {
+			t.Errorf("row %s is number %d, %s in the picture; the place of %s, %s in the picture, is %s", n, row.Number, drawn.Number, row.Name, drawn.Name, row.Place.Value)
+		}
+		game := row.Games[0][0]
+		score, against, _ := strings.Cut(game.Text, " / ")
+		n, err := strconv.Atoi(against)
+		if must(t, err); places[i] == "2" && score != "½" || drawn.Games[0].Against != against || !strings.Contains(game.Said, rows[n-1].Name) || !strings.Contains(drawn.Games[0].Said, rows[n-1].Name) {
+			t.Errorf("%s meets number %s, %s: %q; in the picture %s, %q", row.Name, against, rows[n-1].Name, game.Said, drawn.Games[0].Against, drawn.Games[0].Said)
+		}
 	}
 }

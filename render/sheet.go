@@ -40,7 +40,7 @@ type SheetHeading struct {
 
 // A SheetRow is a player. Games and Totals may be shorter than the headings.
 type SheetRow struct {
-	Place     string // "1"; empty: the player has none. Against and the headings of a cross-table refer to it
+	Number    string // "1", counted from above; may be empty. Against and the headings of a cross-table refer to it, because players may share a place
 	Name      string // as people typed it, or as [WithHandle] returns it
 	Rank      string // "3d"; may be empty. The picture has it where the player plays on
 	Games     []SheetGame
@@ -61,7 +61,7 @@ func Quarters(n int) SheetTotal { return SheetTotal{Value: rules.Points(n >> 1),
 // A SheetGame is a game of the player of a row, or a gap.
 type SheetGame struct {
 	State   SheetState
-	Against string       // place of the opponent where the column does not tell: "12"; empty for a bye
+	Against string       // number of the opponent where the column does not tell: "12"; empty for a bye
 	Color   rules.Color  // of the player of the row; None: it is not shown
 	Margin  rules.Points // by which a game was won or lost, in half points, not negative; 0: it was not counted
 	How     string       // shown instead of the margin: "R", "T"; of an open game the number of turns
@@ -146,11 +146,11 @@ func (t *Sheet) words() *Words {
 // heard returns the name of a column for people who hear it.
 func (h SheetHeading) heard() string { return isolated(cleaned(cmp.Or(h.Long, h.Short), "", 60)) }
 
-// shownName returns the name in the picture. The place stands for a name that no font has a
+// shownName returns the name in the picture. The number stands for a name that no font has a
 // letter of.
 func (r *SheetRow) shownName() string {
-	if place := drawable(r.Place, ""); place != "" {
-		return nameplate(r.Name, "#"+place)
+	if number := drawable(r.Number, ""); number != "" {
+		return nameplate(r.Name, "#"+number)
 	}
 	return nameplate(r.Name, "–")
 }
@@ -239,7 +239,7 @@ func (l *chartList) plan(t *Sheet, wide int) sheetPlan {
 	place, game := 0, k.u(leastGame)
 	for i := range rows {
 		r := &rows[i]
-		place = max(place, l.style(bold, placeSize, rgb{}).width(drawable(r.Place, "")))
+		place = max(place, l.style(bold, placeSize, rgb{}).width(drawable(r.Number, "")))
 		for j := range r.Games {
 			game = max(game, l.gameWidth(&r.Games[j])+k.u(8))
 		}
@@ -381,7 +381,7 @@ func (l *chartList) player(r *SheetRow, p *sheetPlan) {
 	k, th := l.k, l.k.theme
 	l.box(chartMargin, l.y, l.wide-chartMargin, l.y+2, th.rule)
 	top, mid := l.y+2, k.u(l.y+2+(sheetPitch-2)/2)
-	place, st := l.style(bold, placeSize, th.dim).fit(drawable(r.Place, ""), p.place-k.u(chartMargin), k.u(leastSize))
+	place, st := l.style(bold, placeSize, th.dim).fit(drawable(r.Number, ""), p.place-k.u(chartMargin), k.u(leastSize))
 	l.right(p.place, mid, place, st)
 	l.nameOf(r, p.name, top)
 	for i := range r.Games[min(p.first, len(r.Games)):] {

@@ -31,7 +31,7 @@ func groupOfEight() Sheet {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for i, name := range names {
 		t.Games = append(t.Games, SheetHeading{strconv.Itoa(i + 1), name})
-		t.Rows = append(t.Rows, SheetRow{Place: strconv.Itoa(i + 1), Name: name, Rank: ranks[i], Games: make([]SheetGame, len(names))})
+		t.Rows = append(t.Rows, SheetRow{Number: strconv.Itoa(i + 1), Name: name, Rank: ranks[i], Games: make([]SheetGame, len(names))})
 		t.Rows[i].Games[i].State = Self
 	}
 	for i := range names {
@@ -86,7 +86,7 @@ func swiss(n, rounds int) Sheet {
 		t.Games = append(t.Games, SheetHeading{strconv.Itoa(r + 1), "round " + strconv.Itoa(r+1)})
 	}
 	for i := range n {
-		r := SheetRow{Place: strconv.Itoa(i + 1), Name: fmt.Sprintf("Player %c%d", 'A'+i%26, i), Rank: strconv.Itoa(1+rnd.IntN(20)) + "k"}
+		r := SheetRow{Number: strconv.Itoa(i + 1), Name: fmt.Sprintf("Player %c%d", 'A'+i%26, i), Rank: strconv.Itoa(1+rnd.IntN(20)) + "k"}
 		for range rounds {
 			g := SheetGame{State: SheetState(int(Open) + rnd.IntN(4)), Against: strconv.Itoa(1 + rnd.IntN(n)), Color: rules.Color(1 + rnd.IntN(2))}
 			g.Due = g.State == Open && rnd.IntN(2) == 0
@@ -148,7 +148,7 @@ func hostileSheet() Sheet {
 			r.Name, r.Rank = n.White, ""
 		}
 		if i%5 == 0 {
-			r.Place, r.Withdrawn = strings.Repeat("8", i), n.Black
+			r.Number, r.Withdrawn = strings.Repeat("8", i), n.Black
 		}
 		r.Games, r.Totals = r.Games[:len(r.Games)-i%4], r.Totals[:len(r.Totals)-i%4]
 		for j := range r.Games {

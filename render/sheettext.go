@@ -21,7 +21,7 @@ func (t Sheet) Lines() []string {
 // said returns a row in words, with its first totals and without its games.
 func (t *Sheet) said(r *SheetRow, totals int) string {
 	w := t.words()
-	said := strings.TrimSpace(r.Place + " " + isolated(clean(r.Name, "–")))
+	said := strings.TrimSpace(r.Number + " " + isolated(clean(r.Name, "–")))
 	if r.Rank != "" {
 		said += " (" + r.Rank + ")"
 	}
@@ -178,7 +178,7 @@ func (t *Sheet) letters(r *SheetRow) []string {
 		name = strings.TrimRight(string(runes), " ") + "…"
 	}
 	cells := make([]string, 3+len(t.Games)+len(t.Totals))
-	cells[0], cells[1], cells[2] = r.Place, isolated(name), r.Rank
+	cells[0], cells[1], cells[2] = r.Number, isolated(name), r.Rank
 	for i := range r.Games[:min(len(r.Games), len(t.Games))] {
 		cells[3+i] = r.Games[i].letters()
 	}

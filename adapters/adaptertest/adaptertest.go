@@ -175,7 +175,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 	})
 	with("the table of an event is shown, and told", func(t *testing.T, d *fakeService, p Platform) {
 		d.answer = outbox.Post{Text: "games are on", Sheet: &render.Sheet{Title: "Winter league", Totals: []render.SheetHeading{{Short: "Score"}},
-			Rows: []render.SheetRow{{Place: "1", Name: "Wilhelmine", Totals: []render.SheetTotal{{Value: 5}}}, {Place: "2", Name: "Ben", Totals: []render.SheetTotal{{Value: 2}}}}}}
+			Rows: []render.SheetRow{{Number: "1", Name: "Wilhelmine", Totals: []render.SheetTotal{{Value: 5}}}, {Number: "2", Name: "Ben", Totals: []render.SheetTotal{{Value: 2}}}}}}
 		p.Says("black", "/event")
 		seen := p.Sees("black")
 		for _, want := range []string{"games are on", "Winter league", "1 Wilhelmine", "2½", "2 Ben"} {

@@ -23,7 +23,7 @@ func TestSheetOfAnEvent(t *testing.T) {
 		show := func(k int, says string) string {
 			sent, _, err := c.a.Deliver(t.Context(), outbox.Post{ID: fmt.Sprint("e-1-", k, "-sheet"), Kind: match.Sheet, Game: "e-1", Seq: k, Attempt: 1,
 				Replaces: last, Text: says, Where: match.Room{Platform: Name, Channel: anna.at.String()}, Link: "https://go.example.org/e/spring",
-				Sheet: &render.Sheet{Title: "Spring", Rows: []render.SheetRow{{Place: "1", Name: fmt.Sprint("Ada", k)}}}})
+				Sheet: &render.Sheet{Title: "Spring", Rows: []render.SheetRow{{Number: "1", Name: fmt.Sprint("Ada", k)}}}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -175,7 +175,7 @@ func (d fakeService) View(_ context.Context, v bot.Viewing) (view bot.View, err 
 	if v.Game == "e-1" {
 		view.Path = "/e/spring"
 		if v.Seq > 2 { // before that people still join
-			view.Sheet = &render.Sheet{Title: "Spring", Rows: []render.SheetRow{{Place: "1", Name: "Ada"}}}
+			view.Sheet = &render.Sheet{Title: "Spring", Rows: []render.SheetRow{{Number: "1", Name: "Ada"}}}
 		}
 		return view, nil
 	}
