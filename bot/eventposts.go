@@ -165,13 +165,18 @@ func joinedText(key string, c *contest.Contest, numbers []int, most int) Text {
 		return say("event.joined.none")
 	}
 	var names []Text
-	for _, n := range numbers[:min(len(numbers), most)] {
+	for _, n := range numbers {
 		names = append(names, playerText(c, n))
 	}
-	if more := len(numbers) - most; more > 0 {
-		names = append(names, say("event.sheet.more", strconv.Itoa(more)))
+	return say(key, len(numbers), listed(names, most))
+}
+
+// listed lists the first most of some texts, and counts the others.
+func listed(texts []Text, most int) Text {
+	if more := len(texts) - most; more > 0 {
+		texts = append(slices.Clone(texts[:most]), say("event.sheet.more", strconv.Itoa(more)))
 	}
-	return say(key, len(numbers), text.List(names...))
+	return text.List(texts...)
 }
 
 // playerText names a player, with their rank if they declared one.

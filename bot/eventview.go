@@ -53,7 +53,7 @@ type EventGroup struct {
 // An EventRow is the row of a player. Each number says where it comes from.
 type EventRow struct {
 	EventPlayer
-	Number int             // counted from above. Games refer to it, because players may share a place
+	Number int // counted from above. Games refer to it, because players may share a place
 	Place  EventSum
 	Sums   []EventSum      // as EventGroup.Sums
 	Games  [][]EventResult // by column
@@ -200,6 +200,7 @@ type eventWords struct {
 	since   map[match.GameID]time.Time // of going games: since when each waits
 	named   bool                       // players and organisers have their names
 	who     map[match.PersonID]outbox.User
+	names   text.Names // of who
 	now     time.Time
 }
 
@@ -228,12 +229,13 @@ func (b *Bot) eventWords(ctx context.Context, c *contest.Contest, l *text.Langua
 	}
 	slices.Sort(ids)
 	w.who, err = b.rooms.People(ctx, slices.Compact(ids)...)
+	w.names = cleanNames(w.who)
 	return w, err
 }
 
 // say puts a text into plain words.
 func (w *eventWords) say(t Text) string {
-	return Fill(word(w.lang, []Text{t}, w.who, w.contest.Number), Format{})
+	return Fill(w.lang.Word([]Text{t}, w.names, w.contest.Number), Format{})
 }
 
 // text names a player.
@@ -508,6 +510,9 @@ func (w *eventWords) term(t standings.Term, key string) EventTerm {
 	return out
 }
 
+// maxShares is how many of those who share a place are named: before the first result all do.
+const maxShares = 8
+
 // place says what decides about the place of a row.
 func (w *eventWords) place(row standings.Row, rows []standings.Row) EventSum {
 	n := strconv.Itoa(row.Place)
@@ -544,7 +549,7 @@ func (w *eventWords) place(row standings.Row, rows []standings.Row) EventSum {
 		}
 	}
 	if out.Why = w.say(say("event.view.place.is")); len(shares) > 0 {
-		out.Why = w.say(say("event.view.place.shared", text.List(shares...)))
+		out.Why = w.say(say("event.view.place.shared", listed(shares, maxShares)))
 	}
 	return out
 }

@@ -226,3 +226,19 @@ func TestEventViewOfSharedPlaces(t *testing.T) {
 		}
 	}
 }
+
+// Before the first result all players share a place. Each place names a few of them.
+func TestEventViewOfManyEquals(t *testing.T) {
+	k := newTalk(t)
+	k.start(bot.Config{Pages: map[string]match.Pages{"chat": match.LinkPages}})
+	k.lines(t, "mod> /event new size:5 system:swiss rounds:2", "mod> /event publish")
+	for n := range 12 {
+		k.lines(t, fmt.Sprintf("p%d> /event join", n+1))
+	}
+	k.lines(t, "mod> /event start confirm:yes")
+	for _, row := range k.view(t, bot.Viewing{Event: k.event(t)}).Event.Groups[0].Rows {
+		if n := strings.Count(row.Place.Why, "Player"); n != 8 || !strings.Contains(row.Place.Why, "and 3 more") {
+			t.Errorf("the place of %s names %d others: %s", row.Name, n, row.Place.Why)
+		}
+	}
+}

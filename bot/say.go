@@ -34,11 +34,16 @@ func Explain(err error, tag string) string { return text.BestLanguage(tag).Say(w
 // word words texts. who holds the names of people, and game is the number of the game
 // that the texts are about.
 func word(l *text.Language, texts []Text, who map[match.PersonID]outbox.User, game int) string {
+	return l.Word(texts, cleanNames(who), game)
+}
+
+// cleanNames returns the names of people as texts have them.
+func cleanNames(who map[match.PersonID]outbox.User) text.Names {
 	names := make(text.Names, len(who))
 	for p, w := range who {
 		names[string(p)] = text.User{Name: text.CleanName(w.Name), Platform: w.Platform, ID: w.ID}
 	}
-	return l.Word(texts, names, game)
+	return names
 }
 
 // Line words a line of the log of a room, with the names that people have now.

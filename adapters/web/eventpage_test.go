@@ -237,7 +237,7 @@ const showsBoard = `[...document.querySelectorAll('.games img')].some((i) => i.s
 // The page of an event follows its games, and keeps open what its reader has opened.
 func TestEventPageInChromium(t *testing.T) {
 	l, p := eventTab(t)
-	p.do(chromedp.Click(chromedp.CSS("tbody tr:first-child td:last-child button")))
+	p.do(chromedp.Click(chromedp.CSS("[popovertarget=s1-1-1]")))
 	p.wait(`document.querySelector('#s1-1-1').matches(':popover-open') && [...document.querySelectorAll('.games:not(details) img')].every((i) => i.complete && i.naturalWidth > 0)`)
 	m, who := l.waiting(t)
 	p.wait(showsBoard, m.Page, m.Seq)
