@@ -95,7 +95,7 @@ func exchange(path, with string, now time.Time) (kept string, err error) {
 			os.Remove(kept + logSuffix)
 		}
 	}()
-	for _, suffix := range []string{"", logSuffix} {
+	for _, suffix := range []string{logSuffix, ""} { // a kept database has its log whenever it is there
 		passed("keep the old " + suffix)
 		switch err := keep(path+suffix, kept+suffix); {
 		case err == nil:
@@ -175,7 +175,7 @@ func (p *Part) settleFrom(ctx context.Context, from string, log *logHead, progre
 	})
 }
 
-// freeName returns name, or name with a number if there is such a file.
+// freeName returns name, or name with a number if there is such a file or its log.
 func freeName(name string) (string, error) {
 	for n := 1; ; n++ {
 		free := name
@@ -183,6 +183,9 @@ func freeName(name string) (string, error) {
 			free = fmt.Sprintf("%s-%d", name, n)
 		}
 		_, err := os.Lstat(free)
+		if errors.Is(err, fs.ErrNotExist) {
+			_, err = os.Lstat(free + logSuffix)
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return free, nil
 		}

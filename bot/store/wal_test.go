@@ -374,16 +374,26 @@ func TestRestore(t *testing.T) {
 			if len(c.old) == 0 {
 				name = filepath.Join(t.TempDir(), "new.db")
 			}
+			must(t, os.WriteFile(name+".20261126T120000Z.replaced-wal", nil, 0o600)) // of one that was killed
 			var moments []files
 			steps := 0
+			aside := name + ".20261126T120000Z.replaced-2"
 			defer store.OnStep(func(string) {
 				steps++
+				// A kept database that lacks its log would be taken for a complete one.
+				if f := left(t, aside); f[""] != nil && aside != "" && !bytes.Equal(f["-wal"], c.old["-wal"]) {
+					t.Errorf("at step %d the old database is kept without its log", steps)
+				}
 				if f := left(t, name); len(moments) == 0 || !maps.EqualFunc(f, moments[len(moments)-1], bytes.Equal) {
 					moments = append(moments, f)
 				}
 			})()
 			_, kept, err := store.Restore(t.Context(), name, from, now, nil)
 			must(t, err)
+			if kept != "" && kept != aside {
+				t.Errorf("kept is %q", kept)
+			}
+			aside = ""
 			if n := played(t, name); n != 2 {
 				t.Errorf("the restored database has %d events", n)
 			}
