@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"html/template"
 	"io"
 	"math"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	template "github.com/DataDog/datadog-agent/pkg/template/html"
 	"golang.org/x/text/language"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -37,7 +37,12 @@ const (
 	previewText  = 350
 )
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"t": bot.Translated, "sum": sumOf}).ParseFS(page, "page/*.html"))
+// templates make the pages. Their package is html/template without calls of methods: a call by
+// name keeps every exported method in the program, because the linker cannot tell which ones
+// are called, and these are megabytes.
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"t": bot.Translated, "sum": sumOf, "direction": direction, "letters": render.TextBoard,
+}).ParseFS(page, "page/*.html"))
 
 // A head is what every page needs that a template makes.
 type head struct {
@@ -47,9 +52,9 @@ type head struct {
 	Preview *preview // nil: it has none
 }
 
-// Dir is the direction in which the language is written.
-func (h head) Dir() string {
-	if script, _ := language.Make(h.Lang).Script(); slices.Contains([]string{"Arab", "Hebr", "Syrc", "Thaa", "Nkoo", "Adlm"}, script.String()) {
+// direction returns the direction in which a language is written.
+func direction(lang string) string {
+	if script, _ := language.Make(lang).Script(); slices.Contains([]string{"Arab", "Hebr", "Syrc", "Thaa", "Nkoo", "Adlm"}, script.String()) {
 		return "rtl"
 	}
 	return "ltr"

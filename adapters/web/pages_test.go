@@ -605,7 +605,7 @@ func TestGameWords(t *testing.T) {
 		}
 	}
 	for lang, dir := range map[string]string{"en": "ltr", "ja": "ltr", "ar": "rtl", "he": "rtl", "fa": "rtl", "": "ltr", "ug-Latn": "ltr"} {
-		if got := (head{Lang: lang}).Dir(); got != dir {
+		if got := direction(lang); got != dir {
 			t.Errorf("%q is written %s", lang, got)
 		}
 	}

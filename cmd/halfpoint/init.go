@@ -12,10 +12,10 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/template"
 	"unicode"
 	"unicode/utf8"
 
+	template "github.com/DataDog/datadog-agent/pkg/template/text"
 	"golang.org/x/term"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord"

@@ -13,17 +13,12 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	_ "time/tzdata" // the time zones, for machines that have none
 
-	"github.com/alecthomas/kong"
-
 	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/bot/text"
-	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
@@ -38,7 +33,7 @@ type cli struct {
 	Ruleset  []string `help:"Add the custom ruleset in this YAML file to those of the configuration." placeholder:"FILE" sep:"none"`
 	LogLevel string   `help:"Lowest level of log messages: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL"`
 
-	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
+	VersionFlag bool `name:"version" help:"Print the version."`
 
 	Serve       serveCmd       `cmd:"" default:"withargs" help:"Open the local room, and connect to Discord and Matrix if they are configured."`
 	Play        playCmd        `cmd:"" help:"Play in the terminal: you in both seats, or a script on standard input."`
@@ -83,11 +78,7 @@ func (e usageError) Unwrap() error { return e.error }
 // that cannot be read, 1 anything else.
 func run(args []string, in io.Reader, out, errout io.Writer) int {
 	c := &cli{}
-	helped := false // --help or --version printed it
-	parser, err := kong.New(c, kong.Name("halfpoint"), kong.WithHyphenPrefixedParameters(true), kong.Writers(out, errout),
-		kong.Description("Play Go under experimental rulesets, and see every half point of the score move."),
-		kong.Exit(func(int) { helped = true }),
-		kong.Vars{"themes": strings.Join(render.Themes(), ", "), "version": versionLine()}, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	parser, err := newParser(c, out, errout)
 	if err != nil {
 		return report(errout, err)
 	}
@@ -96,42 +87,20 @@ func run(args []string, in io.Reader, out, errout io.Writer) int {
 	if len(args) > 1 && args[0] == completeWord {
 		return report(errout, e.complete(parser.Model.Node, args[1:]))
 	}
-	ctx, err := parser.Parse(args)
+	selected, err := parse(parser, args)
 	switch {
-	case helped:
+	case errors.Is(err, errAnswered):
 		return 0
 	case err != nil:
-		return report(errout, usageError{hinted(parser.Model.Node, args, err)})
+		return report(errout, usageError{err})
 	}
-	if ctx.Selected() != nil && exits[ctx.Selected().Name] && os.Getenv("GOGC") == "" {
+	if exits[selected.Name] && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
 	done := e.watch()
-	err = ctx.Run(e)
+	err = selected.Target.Addr().Interface().(command).Run(e)
 	done()
 	return report(errout, err)
-}
-
-// hinted names the help of a command that lacks an argument, and the nearest
-// command if the first argument is none: kong takes it for an argument of the default
-// command.
-func hinted(program *kong.Node, args []string, err error) error {
-	var parse *kong.ParseError
-	if errors.As(err, &parse) && strings.HasPrefix(err.Error(), "expected ") && parse.Context.Selected() != nil {
-		return fmt.Errorf("%w; see %s --help", err, parse.Context.Selected().FullPath())
-	}
-	typed, ok := strings.CutPrefix(err.Error(), "unexpected argument ")
-	if !ok || !errors.As(err, &parse) || slices.Contains(args, parse.Context.Selected().Name) {
-		return err
-	}
-	var names []string
-	for _, c := range program.Children {
-		names = append(names, c.Name)
-	}
-	if near := text.Nearest(typed, names); near != "" {
-		return fmt.Errorf("unknown command %s, did you mean %q?", typed, near)
-	}
-	return fmt.Errorf("unknown command %s; halfpoint --help lists them", typed)
 }
 
 // report prints an error in one line, or a line for each of several, and returns

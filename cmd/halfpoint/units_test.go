@@ -6,18 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/alecthomas/kong"
 )
 
 // parses returns an error if the program does not understand its arguments.
 func parses(args []string) error {
-	parser, err := kong.New(&cli{}, kong.Name("halfpoint"), kong.WithHyphenPrefixedParameters(true), kong.Writers(io.Discard, io.Discard),
-		kong.Exit(func(int) {}), kong.Vars{"themes": "", "version": ""})
+	parser, err := newParser(&cli{}, io.Discard, io.Discard)
 	if err != nil {
 		return err
 	}
-	_, err = parser.Parse(args)
+	_, err = parse(parser, args)
 	return err
 }
 
