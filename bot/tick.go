@@ -107,12 +107,13 @@ const (
 )
 
 // prune deletes data that is no longer needed, until ctx is done. Each round first finishes
-// forgetting people, should that have failed.
+// forgetting people, should that have failed, and looks for players of events who are gone.
 func (b *Bot) prune(ctx context.Context) {
 	wait, after := pruneFirst, ""
 	for backoff.Sleep(ctx, wait) == nil {
 		if after == "" {
 			b.eraseRest(ctx)
+			b.lookForPlayers(ctx)
 		}
 		next, err := b.store.Prune(ctx, b.now(), after, pruneRows)
 		switch {

@@ -319,6 +319,42 @@ func TestPlayersWhoGo(t *testing.T) {
 	})
 }
 
+// The organiser of a league hears once, directly, of a player who was banned from the room and of
+// one who has left it, and takes one of them out there.
+func TestOrganiserHearsWhoIsGone(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Mona", "Anna", "Ben", "Carl", "Dora")
+		mona, ben, carl := people[0], people[2], people[3]
+		direct := mona.alone()
+		mona.publishes("title:Spring days:4d")
+		for _, g := range people[1:] {
+			g.asks("", "!event join")
+		}
+		mona.asks("", "!event start confirm:yes")
+		passes(time.Minute)
+		if _, err := mona.Client.BanUser(t.Context(), mona.at, &mautrix.ReqBanUser{UserID: ben.ID}); err != nil {
+			t.Fatal(err)
+		}
+		carl.Leaves(carl.at)
+		for range 2 { // it looks a minute after each start, but once a day
+			c.restart()
+			passes(2 * time.Minute)
+		}
+		for _, name := range []string{"Ben", "Carl"} {
+			if n := direct.counts(name + " can no longer write in the room of “Spring”"); n != 1 {
+				t.Errorf("the organiser hears of %s %d times:\n%s", name, n, direct.Sees(direct.at))
+			}
+		}
+		if n := direct.counts("can no longer write"); n != 2 || mona.counts("can no longer write") > 0 {
+			t.Errorf("it says of %d people that they are gone:\n%s", n, mona.Sees(mona.at))
+		}
+		direct.asks("", "!event withdraw event:1 player:#2 confirm:yes")
+		mona.reads("Mona has withdrawn Ben from “Spring”.")
+	})
+}
+
 // A room is upgraded while a round is played: the event goes on in the new one.
 func TestEventInAnUpgradedRoom(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {

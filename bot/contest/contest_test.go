@@ -3,6 +3,7 @@ package contest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -551,6 +552,53 @@ func TestUnasked(t *testing.T) {
 	if ids := d.c.AskedBy(); !slices.ContainsFunc(d.posts, func(p match.OutboxPost) bool { return p.ID == ids[must[0]] }) {
 		t.Error("no post has the id", ids[must[0]])
 	}
+}
+
+// Expected are those who have a seat as long as they can still play, and in a knock-out those who
+// have not lost. Of somebody else nobody is told that they are gone, nor of a seat that has changed
+// hands meanwhile.
+func TestExpected(t *testing.T) {
+	expects := func(d *desk, want ...int) {
+		t.Helper()
+		if got := slices.Sorted(maps.Keys(d.c.Expected())); !slices.Equal(got, want) {
+			t.Errorf("expected are %v, not %v", got, want)
+		}
+	}
+	d := league(t, 4, "seats:3 until:1d days:8")
+	expects(d, 1, 2, 3) // the fourth waits
+	d.wait(day)
+	for _, tb := range d.c.Round().Tables {
+		if tb.Black == 1 || tb.White == 1 {
+			d.end(tb.Game, "B+R")
+		}
+	}
+	d.wait(time.Minute)
+	expects(d, 2, 3)
+	before := d.c.Expected()[2]
+	gone := func(player int, id string) []match.OutboxPost {
+		in := d.input("", "withdraw")
+		in.Request.ID = id
+		return Gone(in, player).Posts
+	}
+	if posts := gone(2, before); len(posts) != 1 || !slices.Equal(posts[0].Notify, []match.PersonID{"org"}) || !posts[0].Private {
+		t.Errorf("of player 2 is told %+v", posts)
+	}
+	d.do("org", "replace player:p2 other:p9")
+	if posts := slices.Concat(gone(2, before), gone(1, "e-spring-gone-1-0")); posts != nil {
+		t.Errorf("of nobody is told %+v", posts)
+	}
+	if posts := gone(2, d.c.Expected()[2]); len(posts) != 1 || posts[0].ID == before {
+		t.Errorf("of the next player 2 is told %+v", posts)
+	}
+	d.do("org", "cancel confirm:yes")
+	expects(d)
+
+	d = league(t, 4, "system:knockout rules:aga komi:6.5 ranks:yes until:1d days:4")
+	d.wait(day)
+	first := d.c.Round().Tables[0]
+	d.end(first.Game, "B+R")
+	d.wait(time.Minute)
+	expects(d, slices.DeleteFunc([]int{1, 2, 3, 4}, func(n int) bool { return n == first.White })...)
 }
 
 // A knock-out of five: the best three have nobody to play at first, who sits out loses, and a

@@ -1,6 +1,7 @@
 package contest
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -223,6 +224,40 @@ func SentAway(in *Input, left time.Time) Step {
 	}
 	return s
 }
+
+// Expected returns the players who still have something to play, each with the id of the post
+// that tells the organisers that they can no longer write in the room. Whoever takes a seat over
+// has another.
+func (c *Contest) Expected() map[int]string {
+	ids := map[int]string{}
+	for _, n := range c.still() {
+		if c.State == SignUp || c.State == Playing && (len(c.Rounds) < c.total() || len(c.open(n)) > 0) {
+			ids[n] = fmt.Sprintf("%s-gone-%d-%d", c.ID, n, len(c.Players[n-1].Before))
+		}
+	}
+	return ids
+}
+
+// Gone returns the step that tells the organisers, directly, that a player can no longer write
+// in the room. Its request is the id of the post. Nothing is done to the player: they may come
+// back.
+func Gone(in *Input, player int) Step {
+	c := in.Contest
+	s := Nothing(in)
+	who := slices.DeleteFunc(slices.Clone(c.Organisers), func(p match.PersonID) bool { return c.Player(p) == player })
+	if c.Expected()[player] != in.Request.ID || len(who) == 0 {
+		return s
+	}
+	p := c.notice("", []text.Message{say("event.gone", named(c.Players[player-1].Person), c.Name)}, who...)
+	p.ID, p.Private = in.Request.ID, true
+	p.Controls = []match.Control{{Label: "label.event.withdraw", Command: "event",
+		Args: map[string]string{"what": "withdraw", "event": itoa(c.Number), "player": "#" + itoa(player)}}}
+	s.Posts = append(s.Posts, p)
+	return s
+}
+
+// Nothing returns the step that only keeps that a request was carried out.
+func Nothing(in *Input) Step { return Step{Step: match.Step{Request: in.Request.ID, At: in.Now}} }
 
 // week is how long the bot keeps what belongs to a room that it has left.
 const week = 7 * day

@@ -847,6 +847,7 @@ var english = map[string]string{
 	"event.none.direct":        "You are in no event. Join one in the room where it is.",
 	"event.unknown.user":       "I do not know “{0}”. Type @ and choose their name, or write the number with which they joined: #3.",
 	"event.sent.away":          "I am no longer in the room of “{0}”. The event waits: no clock of its games runs, and nothing is paired. Let me in again before {1}; then I delete it with its games.",
+	"event.gone":               "{0} can no longer write in the room of “{1}”: they have left it, or a moderator keeps them from it. They are still in the event. Put somebody else in their place: {/event what:replace}, or take them out: {/event what:withdraw}",
 	"log.title":                "What moderators did here, the newest first:",
 	"log.line":                 "{0} · {1}: {2}",
 	"log.owner":                "somebody with the owner token",
