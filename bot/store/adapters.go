@@ -18,7 +18,7 @@ const (
 // For a store in memory it opens a separate database.
 func (s *Store) OpenAdapterDB() (*sql.DB, error) {
 	if s.address != "" {
-		return pgPool{answer: pgAnswer, conns: adapterConns}.open(s.address)
+		return pgPool{answer: pgAnswer, conns: adapterConns, newest: s.newest}.open(s.address)
 	}
 	if s.path == "" {
 		return connect(Memory+"?"+settings.Encode(), 1)

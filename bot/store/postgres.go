@@ -11,7 +11,10 @@ import (
 	"io/fs"
 	"net"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -65,7 +68,8 @@ func Redacted(name string) string {
 // openPostgres opens a database on PostgreSQL. One process at a time writes to it: the
 // connection that writes holds a lock, which PostgreSQL releases with it.
 func openPostgres(ctx context.Context, address string) (_ *Store, err error) {
-	s := &Store{address: address}
+	s, newest := &Store{address: address}, &timeline{}
+	s.newest = newest
 	defer func() {
 		if err == nil {
 			return
@@ -81,7 +85,7 @@ func openPostgres(ctx context.Context, address string) (_ *Store, err error) {
 		}
 		err = errors.Join(err, s.Close())
 	}()
-	patient, err := pgPool{answer: pgPatient, conns: 1, writes: true}.open(address)
+	patient, err := pgPool{answer: pgPatient, conns: 1, writes: true, newest: newest}.open(address)
 	if err != nil {
 		return nil, err
 	}
@@ -99,20 +103,39 @@ func openPostgres(ctx context.Context, address string) (_ *Store, err error) {
 	if err := patient.Close(); err != nil { // before the next takes the lock
 		return nil, err
 	}
-	if s.write, err = (pgPool{answer: pgAnswer, conns: 1, writes: true}).open(address); err != nil {
+	if s.write, err = (pgPool{answer: pgAnswer, conns: 1, writes: true, newest: newest}).open(address); err != nil {
 		return nil, err
 	}
 	if err := s.write.PingContext(ctx); err != nil {
 		return nil, err
 	}
-	if s.read, err = (pgPool{answer: pgAnswer, conns: readers}).open(address); err != nil {
+	if s.read, err = (pgPool{answer: pgAnswer, conns: readers, newest: newest}).open(address); err != nil {
 		return nil, err
 	}
-	if s.costly, err = (pgPool{answer: pgCostly, conns: 1}).open(address); err != nil {
+	if s.costly, err = (pgPool{answer: pgCostly, conns: 1, newest: newest}).open(address); err != nil {
 		return nil, err
 	}
 	s.committer = startCommitter(s.write, func() error { return nil })
 	return s, nil
+}
+
+// Lossy reports whether PostgreSQL, by the address, has standbys, and does not wait for any: one
+// that is promoted could lack what was answered.
+func (s *Store) Lossy(ctx context.Context) (lossy bool, err error) {
+	defer annotate(&err, "look for the standbys of PostgreSQL")
+	if s.address == "" {
+		return false, nil
+	}
+	config, err := pgx.ParseConfig(s.address)
+	if err != nil {
+		return false, err
+	}
+	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.Host != config.Host || f.Port != config.Port })
+	if !several {
+		return false, nil
+	}
+	err = s.read.QueryRowContext(ctx, "SELECT current_setting('synchronous_standby_names') = '' OR current_setting('synchronous_commit') = 'local'").Scan(&lossy)
+	return lossy, err
 }
 
 // suitable returns an error if the server or the database cannot hold our tables.
@@ -209,7 +232,12 @@ type pgPool struct {
 	conns   int           // at most so many
 	writes  bool          // each has the lock; see lockPostgres
 	standby bool          // it may be a standby's, which can only be read and may lag behind
+	newest  *timeline     // of the servers to which a store has connected; may be nil
 }
+
+// A timeline is a number that PostgreSQL raises when a standby is promoted. A primary with a
+// lower one is an old primary that somebody has started again: it lacks what has happened since.
+type timeline struct{ atomic.Int64 }
 
 // open opens the pool. It connects when it is used.
 func (p pgPool) open(address string) (*sql.DB, error) {
@@ -221,7 +249,7 @@ func (p pgPool) open(address string) (*sql.DB, error) {
 		config.ConnectTimeout = pgAnswer
 	}
 	if !p.standby {
-		config.ValidateConnect = primary
+		config.ValidateConnect = p.primary
 	}
 	dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -241,12 +269,33 @@ func (p pgPool) open(address string) (*sql.DB, error) {
 	return db, nil
 }
 
-// primary returns an error for a server that takes no changes. Of several the next is tried.
-func primary(ctx context.Context, c *pgconn.PgConn) error {
+// primary returns an error for a server that takes no changes, and for an old primary. Of
+// several the next is tried.
+func (p pgPool) primary(ctx context.Context, c *pgconn.PgConn) error {
 	if pgconn.ValidateConnectTargetSessionAttrsReadWrite(ctx, c) != nil {
 		return errors.New("it can only be read, as a standby can; halfpoint needs the primary")
 	}
-	return nil
+	if p.newest == nil {
+		return nil
+	}
+	// A database that only speaks PostgreSQL's language may not know these functions.
+	answer := c.ExecParams(ctx, "SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)", nil, nil, nil, nil).Read()
+	if answer.Err != nil || len(answer.Rows) != 1 {
+		return nil
+	}
+	is, err := strconv.ParseInt(string(answer.Rows[0][0]), 16, 64)
+	if err != nil {
+		return nil
+	}
+	for {
+		newest := p.newest.Load()
+		switch {
+		case is < newest:
+			return fmt.Errorf("it is an old primary, of timeline %d; there was a newer one, of %d", is, newest)
+		case p.newest.CompareAndSwap(newest, is):
+			return nil
+		}
+	}
 }
 
 // An impatient connection waits only so long for an answer: a database that hangs would
@@ -254,6 +303,17 @@ func primary(ctx context.Context, c *pgconn.PgConn) error {
 type impatient struct {
 	net.Conn
 	limit time.Duration
+}
+
+// onRoundTrip, unless it is nil, is called for each message to PostgreSQL. Tests count with it.
+var onRoundTrip func()
+
+// Write writes a message.
+func (c impatient) Write(b []byte) (int, error) {
+	if onRoundTrip != nil {
+		onRoundTrip()
+	}
+	return c.Conn.Write(b)
 }
 
 // Read reads what has arrived, or waits for it.

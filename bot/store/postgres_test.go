@@ -7,10 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,8 +16,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/pgtest"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // opened opens a database on PostgreSQL and closes it at the end of the test.
@@ -250,12 +250,7 @@ func TestPostgresHangs(t *testing.T) {
 	server := pgtest.Start(t)
 	s := opened(t, server.Database(t))
 	must(t, s.SetBookmark(ctx, "a", "1"))
-	file, err := os.ReadFile(filepath.Join(server.Dir, "data", "postmaster.pid"))
-	must(t, err)
-	first, _, _ := strings.Cut(string(file), "\n")
-	postmaster, err := strconv.Atoi(first)
-	must(t, err)
-	pids := []int{postmaster} // without which nobody connects
+	pids := []int{server.Postmaster(t).Pid}
 	for _, db := range []querier{s.read, s.write} {
 		pid, err := values[int](ctx, db, "SELECT pg_backend_pid()")
 		must(t, err)
@@ -283,6 +278,91 @@ func TestPostgresHangs(t *testing.T) {
 	must(t, s.SetBookmark(ctx, "a", "3"))
 	if got, err := s.Bookmark(ctx, "a"); got != "3" || err != nil {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// When the primary dies and its standby is promoted, the store goes on with that one by itself, and
+// nothing that it has stored is lost. An old primary that comes back later is left alone.
+func TestPromotedStandby(t *testing.T) {
+	tier.Change(t)
+	ctx := t.Context()
+	first := pgtest.New(t)
+	first.Exec(t, "CREATE DATABASE club")
+	lonely := opened(t, first.Address("club"))
+	second := first.Standby(t)
+	must(t, lonely.Close())
+	s := opened(t, first.Address("club")+","+second.Dir)
+	lossy, err := s.Lossy(ctx)
+	wants(t, "lossy", false, lossy, err)
+	stored := map[string]bool{}
+	store := func(key string) {
+		t.Helper()
+		for !stored[key] {
+			must(t, ctx.Err())
+			stored[key] = s.SetBookmark(ctx, key, key) == nil
+		}
+	}
+	for n := range 50 {
+		store(fmt.Sprint("before ", n))
+	}
+	crashed := make(chan bool)
+	go func() {
+		defer close(crashed)
+		first.Crash(t)
+		second.Exec(t, "SELECT pg_promote()")
+	}()
+	for n := range 200 {
+		store(fmt.Sprint("meanwhile ", n))
+	}
+	<-crashed
+	store("after")
+	first.Revive(t)
+	first.Exec(t, "ALTER SYSTEM RESET synchronous_standby_names") // it would wait for ever
+	first.Exec(t, "SELECT pg_reload_conf()")
+	second.Exec(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'club'")
+	store("after all")
+	there, err := values[string](ctx, s.read, "SELECT adapter FROM bookmark")
+	must(t, err)
+	for _, key := range there {
+		delete(stored, key)
+	}
+	if len(stored) > 0 {
+		t.Errorf("%d are lost, such as %q", len(stored), slices.Sorted(maps.Keys(stored))[0])
+	}
+	lossy, err = s.Lossy(ctx)
+	wants(t, "with no standby left, lossy", true, lossy, err)
+}
+
+// A commit that waits for its standby, and is told not to, can be seen although no standby has
+// it: whoever asks again learns nothing of it before it is safe.
+func TestUnknownOutcome(t *testing.T) {
+	tier.Change(t)
+	shortAnswers(t)
+	ctx := t.Context()
+	first := pgtest.New(t)
+	first.Exec(t, "CREATE DATABASE club")
+	s := opened(t, first.Address("club"))
+	second := first.Standby(t)
+	must(t, s.SetBookmark(ctx, "a", "1"))
+	second.Crash(t)
+	step := &match.Step{Request: "r", At: time.UnixMilli(1), Answer: match.Reply{Private: true}}
+	if err := s.Commit(ctx, step); err == nil {
+		t.Error("nobody has waited for the standby")
+	}
+	first.Exec(t, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+	_, err := s.read.ExecContext(ctx, "INSERT INTO inbox (request, at, answer) VALUES ('r', 1, '') ON CONFLICT DO NOTHING") // waits for the other
+	must(t, err)
+	there, err := values[string](ctx, s.read, "SELECT request FROM inbox")
+	wants(t, "what can be seen", []string{"r"}, there, err)
+	if _, ok, err := s.Answered(ctx, "r"); ok || err == nil {
+		t.Errorf("what may be lost is acknowledged: %t, %v", ok, err)
+	}
+	if k, err := s.Known(ctx, outbox.User{}, match.Room{}, "r"); err == nil {
+		t.Errorf("what may be lost is acknowledged: %+v", k.Answer)
+	}
+	second.Revive(t)
+	if _, ok, err := s.Answered(ctx, "r"); !ok || err != nil {
+		t.Errorf("what is safe is not acknowledged: %t, %v", ok, err)
 	}
 }
 

@@ -49,6 +49,9 @@ func (s *Store) Known(ctx context.Context, who outbox.User, where match.Room, re
 	}
 	k.Prefs.Person = k.Person
 	if answer.Valid {
+		if err := s.stands(ctx, request); err != nil {
+			return k, err
+		}
 		r, err := decodeReply(answer.String)
 		if err != nil {
 			return k, err

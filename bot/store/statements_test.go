@@ -45,6 +45,13 @@ func OnStatement(f func(text string)) (stop func()) {
 	return func() { onStatement = nil }
 }
 
+// OnRoundTrip has f called for each message to PostgreSQL, until the function that it returns is
+// called.
+func OnRoundTrip(f func()) (stop func()) {
+	onRoundTrip = f
+	return func() { onRoundTrip = nil }
+}
+
 // OnStep has f called before each step of Backup and Restore that changes a file, until the
 // function that it returns is called.
 func OnStep(f func(step string)) (stop func()) {

@@ -254,9 +254,23 @@ func (s *Store) Answered(ctx context.Context, request string) (_ match.Reply, ok
 	if errors.Is(err, sql.ErrNoRows) {
 		return match.Reply{}, false, nil
 	}
+	if err == nil {
+		err = s.stands(ctx, request)
+	}
 	if err != nil {
 		return match.Reply{}, false, err
 	}
 	r, err := decodeReply(answer)
 	return r, err == nil, err
+}
+
+// stands returns once the answer to a request, which was read, is sure to stay. What PostgreSQL
+// shows may still be waiting for a standby, or may never have reached it: a standby that is
+// promoted then has not got it. A change that is committed afterwards has waited as long as
+// it must.
+func (s *Store) stands(ctx context.Context, request string) error {
+	if s.address == "" {
+		return nil
+	}
+	return s.exec(ctx, "UPDATE inbox SET at = at WHERE request = $1", request)
 }

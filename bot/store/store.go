@@ -51,6 +51,7 @@ type Store struct {
 	mark       uint32      // in the file, by which the write-ahead log is known; see markLog
 	path       string      // of the file; empty in memory and on PostgreSQL
 	address    string      // on PostgreSQL; else empty
+	newest     *timeline   // on PostgreSQL
 	file       *os.File
 	unlock     func() error
 }

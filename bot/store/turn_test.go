@@ -9,6 +9,7 @@ import (
 	"maps"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/pgtest"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -25,37 +27,68 @@ import (
 const (
 	statementsOfATurn = 11 // until its board is shown and settled
 	writesOfATurn     = 7  // of these in its commit and the settling
+	roundTripsOfATurn = 15 // to PostgreSQL: also for the frames of both transactions
 )
+
+// aGame begins a game, and returns what asks for a turn and waits until its board is shown and
+// settled.
+func aGame(t *testing.T, database string) (s *store.Store, place func(turn int)) {
+	t.Helper()
+	s, err := store.Open(t.Context(), database)
+	must(t, err)
+	service := bot.New(s, bot.Config{Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	ctx, stop := context.WithCancel(t.Context())
+	go service.Run(ctx, &screen{})
+	t.Cleanup(func() {
+		stop()
+		synctest.Wait()
+		s.Close()
+	})
+	n := 0
+	ask := func(who, command string, args map[string]string) {
+		t.Helper()
+		n++
+		a, err := service.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Command: command, Args: args,
+			Who: outbox.User{Platform: "bench", ID: who, Name: who}, Where: match.Room{Platform: "bench", Channel: "room"}})
+		if err != nil || !a.Public {
+			t.Fatalf("%q, %v", a.Own().Text, err)
+		}
+		synctest.Wait()
+	}
+	ask("ada", "new", map[string]string{"rules": "two-button", "size": "19x19"})
+	ask("bob", "join", nil)
+	return s, func(turn int) {
+		t.Helper()
+		ask([]string{"ada", "bob"}[turn%2], "place", map[string]string{"at": fmt.Sprint("D", turn+4)})
+	}
+}
+
+// How often a turn waits for PostgreSQL is most of what it takes there.
+func TestRoundTripsOfATurn(t *testing.T) {
+	address := pgtest.Start(t).Database(t)
+	synctest.Test(t, func(t *testing.T) {
+		var trips atomic.Int64
+		defer store.OnRoundTrip(func() { trips.Add(1) })()
+		_, place := aGame(t, address)
+		for turn := range 12 {
+			trips.Store(0)
+			place(turn)
+			if n := trips.Load(); turn >= 10 && n != roundTripsOfATurn { // before, connections prepare statements
+				t.Errorf("turn %d: %d round trips, want %d", turn, n, roundTripsOfATurn)
+			}
+		}
+	})
+}
 
 func TestStatementsOfATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ran statements
 		defer store.OnStatement(ran.add)()
-		s, err := store.Open(t.Context(), store.Memory)
-		must(t, err)
-		defer s.Close()
-		service := bot.New(s, bot.Config{Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
-		ctx, stop := context.WithCancel(t.Context())
-		defer synctest.Wait()
-		defer stop()
-		go service.Run(ctx, &screen{})
-		n := 0
-		ask := func(who, command string, args map[string]string) {
-			t.Helper()
-			n++
-			a, err := service.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Command: command, Args: args,
-				Who: outbox.User{Platform: "bench", ID: who, Name: who}, Where: match.Room{Platform: "bench", Channel: "room"}})
-			if err != nil || !a.Public {
-				t.Fatalf("%q, %v", a.Own().Text, err)
-			}
-			synctest.Wait() // until it is shown and settled
-		}
-		ask("ada", "new", map[string]string{"rules": "two-button", "size": "19x19"})
-		ask("bob", "join", nil)
+		s, place := aGame(t, store.Memory)
 		var prepared map[string]int
 		for turn := range 6 {
 			ran.clear()
-			ask([]string{"ada", "bob"}[turn%2], "place", map[string]string{"at": fmt.Sprint("D", turn+4)})
+			place(turn)
 			all := ran.clear()
 			before := prepared
 			prepared = store.Prepared(t, s)

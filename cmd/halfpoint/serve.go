@@ -39,11 +39,6 @@ func (*serveCmd) Run(e *env) error {
 	log := e.log()
 	ctx, stop := interrupted()
 	defer stop()
-	st, err := store.Open(ctx, s.Database)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
 	refuseSignal(ctx, log)
 	running, end := context.WithCancel(ctx)
 	defer end()
@@ -54,7 +49,25 @@ func (*serveCmd) Run(e *env) error {
 		return err
 	}
 	defer closeMonitor()
-	st.Watch(seen.committed)
+	st, err := openWhenFree(ctx, s.Database, log, seen)
+	if err != nil && seen.spare.Load() && ctx.Err() != nil { // a spare that nobody needs any more
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	if lossy, err := st.Lossy(ctx); err != nil {
+		return err
+	} else if lossy {
+		log.Warn("PostgreSQL waits for no standby: one that is promoted may lack turns that were answered; set synchronous_standby_names")
+	}
+	st.Watch(func(changes int, took time.Duration, failed error) {
+		seen.committed(changes, took, failed)
+		if errors.Is(failed, store.ErrInUse) { // on PostgreSQL, while we were cut off from it
+			now.replaced(failed)
+		}
+	})
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, PublicURL: s.URL, OwnerToken: s.Owner, Person: s.Limits.Person, Channel: s.Limits.Channel, Log: st, Logger: log,
 		Ready: func(url string) {
 			e.started(s, log, url)
@@ -87,6 +100,40 @@ func (*serveCmd) Run(e *env) error {
 		return cmp.Or(err, now.failure())
 	case <-time.After(drain):
 		return cmp.Or(now.failure(), errors.New("stopped before all requests were answered"))
+	}
+}
+
+// spareAgain is how long a spare waits between two tries, besides the time that PostgreSQL lets it
+// wait for the lock.
+const spareAgain = time.Second
+
+// openWhenFree opens the database. On PostgreSQL there may be several Halfpoints: while another
+// one has the database, this one is a spare, which waits to take over.
+func openWhenFree(ctx context.Context, database string, log *slog.Logger, seen *monitor) (*store.Store, error) {
+	for {
+		st, err := store.Open(ctx, database)
+		switch {
+		case err == nil:
+			if seen.spare.Swap(false) {
+				log.Info("the other halfpoint is gone, this one takes over")
+			}
+			return st, nil
+		case !store.IsPostgres(database):
+			return nil, err
+		case errors.Is(err, store.ErrInUse):
+			if !seen.spare.Swap(true) {
+				log.Info("another halfpoint has the database; this one waits to take over", "database", store.Redacted(database))
+			}
+		case !seen.spare.Load():
+			return nil, err
+		default: // what lets us take over may also be a fault of the database
+			log.Warn("opening the database failed, will retry", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(spareAgain):
+		}
 	}
 }
 
@@ -123,6 +170,17 @@ func (p *platforms) stopped(platform string, why error) {
 		p.ended = true
 		p.end()
 	}
+}
+
+// replaced ends the program because another one has its database.
+func (p *platforms) replaced(why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return
+	}
+	p.names, p.failed, p.ended = append(p.names, "database"), append(p.failed, why), true
+	p.end()
 }
 
 // failure returns why the program ends by itself; nil: it does not.

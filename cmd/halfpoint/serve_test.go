@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -30,10 +31,59 @@ const program = "halfpoint"
 type served struct {
 	*exec.Cmd
 	url    string
-	stderr bytes.Buffer
+	out    io.Reader // standard output
+	stderr said
+}
+
+// said is what a program writes to standard error.
+type said struct {
+	mu   sync.Mutex
+	text strings.Builder
+	more chan struct{} // closed when there is more
+}
+
+func (s *said) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.more != nil {
+		close(s.more)
+		s.more = nil
+	}
+	return s.text.Write(b)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// await waits until a text is there.
+func (s *said) await(text string) {
+	for {
+		s.mu.Lock()
+		if strings.Contains(s.text.String(), text) {
+			s.mu.Unlock()
+			return
+		}
+		if s.more == nil {
+			s.more = make(chan struct{})
+		}
+		more := s.more
+		s.mu.Unlock()
+		<-more
+	}
 }
 
 func serve(t testing.TB, database string, flags ...string) *served {
+	t.Helper()
+	s := start(t, database, flags...)
+	s.ready(t)
+	return s
+}
+
+// start starts the program, which has no url before it is ready.
+func start(t testing.TB, database string, flags ...string) *served {
 	t.Helper()
 	s := &served{Cmd: exec.Command(program, append(flags, "--listen", "127.0.0.1:0", "--database", database)...)}
 	if s.Dir = filepath.Dir(database); store.IsPostgres(database) {
@@ -41,22 +91,27 @@ func serve(t testing.TB, database string, flags ...string) *served {
 	}
 	s.Env = append(os.Environ(), "HALFPOINT_LIMITS_PERSON=100000", "HALFPOINT_LIMITS_CHANNEL=100000") // faster than people
 	s.Stderr = &s.stderr
-	out, err := s.StdoutPipe()
-	if err != nil {
+	var err error
+	if s.out, err = s.StdoutPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Process.Kill(); s.Wait() })
-	line, err := bufio.NewReader(out).ReadString('\n')
+	return s
+}
+
+// ready waits until the program has opened the local room.
+func (s *served) ready(t testing.TB) {
+	t.Helper()
+	line, err := bufio.NewReader(s.out).ReadString('\n')
 	url, ok := strings.CutPrefix(strings.TrimSpace(line), "halfpoint: local room at ")
 	if err != nil || !ok {
 		s.Wait()
 		t.Fatalf("the program says %q, %v\n%s", line, err, s.stderr.String())
 	}
 	s.url = url
-	return s
 }
 
 // ask types text in a seat, as the page does. It reports false if the program

@@ -6,7 +6,9 @@ package pgtest
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/user"
@@ -24,27 +26,35 @@ import (
 // A Server is a PostgreSQL with a cluster of its own, which is thrown away in the end.
 type Server struct {
 	Dir string // with the cluster, the log and the socket
-	bin string
-	run *exec.Cmd
+	env []string
+	as  *syscall.Credential // nil: as whoever runs the test
+
+	stdin io.Closer // whose end stops the server; when nobody refers to it, it is closed
 }
 
 // script makes a cluster in $DIR and runs it until standard input ends, as it does when the
-// test dies in whatever way. Only the role "guarded" needs a password. Names are sorted as people do it, not byte by byte, so that
-// nobody relies on that; nothing waits for the disk.
+// test dies in whatever way. Nothing waits for the disk.
 const script = `
 trap '' INT
-initdb --pgdata="$DIR/data" --username=halfpoint --auth=trust --encoding=UTF8 --locale=C.UTF-8 --locale-provider=icu --icu-locale=en --no-sync --no-instructions >"$DIR/initdb" 2>&1 &&
-sed -i '1i local all guarded scram-sha-256' "$DIR/data/pg_hba.conf" &&
-pg_ctl --pgdata="$DIR/data" --log="$DIR/log" --wait --options="-k '$DIR' -c listen_addresses='' -c fsync=off -c full_page_writes=off -c max_connections=300 -c max_wal_size=64MB" start >"$DIR/start" 2>&1 &&
-echo ready && cat >/dev/null
+{ $MAKE; } >"$DIR/make" 2>&1 && { $START; } >"$DIR/start" 2>&1 && echo ready && cat >/dev/null
 pg_ctl --pgdata="$DIR/data" --mode=immediate stop >/dev/null 2>&1
 rm -rf "$DIR"`
 
-// shared is the server that the tests of a program have in common.
-var shared = sync.OnceValues(start)
+const (
+	// Only the role "guarded" needs a password. Names are sorted as people do it, not byte by
+	// byte, so that nobody relies on that.
+	makeCluster = `initdb --pgdata="$DIR/data" --username=halfpoint --auth=trust --encoding=UTF8 --locale=C.UTF-8 --locale-provider=icu --icu-locale=en --no-sync --no-instructions &&
+		sed -i '1i local all guarded scram-sha-256' "$DIR/data/pg_hba.conf"`
+	copyCluster  = `pg_basebackup --dbname="host=$FROM user=halfpoint application_name=standby" --pgdata="$DIR/data" --write-recovery-conf --checkpoint=fast --no-sync`
+	startCluster = `pg_ctl --pgdata="$DIR/data" --log="$DIR/log" --wait --options="-k '$DIR' -c listen_addresses='' -c fsync=off -c full_page_writes=off -c max_connections=300 -c max_wal_size=64MB" start`
+)
 
-// start starts a server, or returns nil if there is no PostgreSQL here.
-func start() (*Server, error) {
+// shared is the server that the tests of a program have in common.
+var shared = sync.OnceValues(func() (*Server, error) { return start(makeCluster, nil) })
+
+// start starts a server with a cluster that a command makes, or returns nil if there is no
+// PostgreSQL here.
+func start(make string, from *Server) (*Server, error) {
 	bin, err := binaries()
 	if bin == "" || err != nil {
 		return nil, err
@@ -53,34 +63,41 @@ func start() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Dir: dir, bin: bin, run: exec.Command("sh", "-c", script)}
-	s.run.Env = append(os.Environ(), "DIR="+dir, "PATH="+bin+":"+os.Getenv("PATH"), "LC_ALL=C.UTF-8")
-	s.run.Dir = dir
-	s.run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if os.Getuid() == 0 { // as root it does not start
-		uid, gid, err := nobody()
-		if err != nil {
-			return nil, err
-		}
-		if err := os.Chown(dir, int(uid), int(gid)); err != nil {
-			return nil, err
-		}
-		s.run.SysProcAttr.Credential = &syscall.Credential{Uid: uid, Gid: gid}
+	s := &Server{Dir: dir, env: append(os.Environ(), "DIR="+dir, "PATH="+bin+":"+os.Getenv("PATH"), "LC_ALL=C.UTF-8")}
+	if from != nil {
+		s.env = append(s.env, "FROM="+from.Dir)
 	}
-	if _, err := s.run.StdinPipe(); err != nil { // open until this process ends
+	if os.Getuid() == 0 { // as root it does not start
+		if s.as, err = nobody(); err != nil {
+			return nil, err
+		}
+		if err := os.Chown(dir, int(s.as.Uid), int(s.as.Gid)); err != nil {
+			return nil, err
+		}
+	}
+	run := s.shell(strings.NewReplacer("$MAKE", make, "$START", startCluster).Replace(script))
+	if s.stdin, err = run.StdinPipe(); err != nil {
 		return nil, err
 	}
-	out, err := s.run.StdoutPipe()
+	out, err := run.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.run.Start(); err != nil {
+	if err := run.Start(); err != nil {
 		return nil, err
 	}
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		return nil, fmt.Errorf("PostgreSQL did not start: %q, %w", line, err)
 	}
 	return s, nil
+}
+
+// shell returns a command that runs a script as the owner of the cluster.
+func (s *Server) shell(script string) *exec.Cmd {
+	c := exec.Command("sh", "-c", script)
+	c.Env, c.Dir = s.env, s.Dir
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: s.as}
+	return c
 }
 
 // binaries returns the folder with the programs of PostgreSQL, empty if there is none.
@@ -96,7 +113,8 @@ func binaries() (string, error) {
 	return found[len(found)-1], nil
 }
 
-func nobody() (uid, gid uint32, err error) {
+// nobody returns somebody who is not root.
+func nobody() (*syscall.Credential, error) {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
 		if err != nil {
@@ -104,28 +122,93 @@ func nobody() (uid, gid uint32, err error) {
 		}
 		uid, err := strconv.ParseUint(u.Uid, 10, 32)
 		if err != nil {
-			return 0, 0, err
+			return nil, err
 		}
 		gid, err := strconv.ParseUint(u.Gid, 10, 32)
-		return uint32(uid), uint32(gid), err
+		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, err
 	}
-	return 0, 0, fmt.Errorf("there is nobody to run PostgreSQL as")
+	return nil, errors.New("there is nobody to run PostgreSQL as")
 }
 
 // Start returns the server that the tests of a program have in common, and starts it for the
 // first. Without PostgreSQL it skips the test, but in CI it fails.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	s, err := shared()
-	switch {
-	case err != nil:
-		t.Fatal(err)
-	case s == nil && os.Getenv("CI") != "":
-		t.Fatal("there is no PostgreSQL here")
-	case s == nil:
-		t.Skip("there is no PostgreSQL here")
-	}
+	return there(t)(shared())
+}
+
+// New starts a server for one test, which may kill it.
+func New(t testing.TB) *Server {
+	t.Helper()
+	return forTest(t, there(t)(start(makeCluster, nil)))
+}
+
+// forTest stops a server at the end of a test.
+func forTest(t testing.TB, s *Server) *Server {
+	t.Cleanup(func() { s.stdin.Close() })
 	return s
+}
+
+// Standby starts a server that follows s, which from then on waits for it with each commit.
+func (s *Server) Standby(t testing.TB) *Server {
+	t.Helper()
+	standby := forTest(t, there(t)(start(copyCluster, s)))
+	s.Exec(t, "ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+	s.Exec(t, "SELECT pg_reload_conf()")
+	return standby
+}
+
+func there(t testing.TB) func(*Server, error) *Server {
+	return func(s *Server, err error) *Server {
+		t.Helper()
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case s == nil && os.Getenv("CI") != "":
+			t.Fatal("there is no PostgreSQL here")
+		case s == nil:
+			t.Skip("there is no PostgreSQL here")
+		}
+		return s
+	}
+}
+
+// Postmaster returns the process of the server without which nobody connects.
+func (s *Server) Postmaster(t testing.TB) *os.Process {
+	t.Helper()
+	file, err := os.ReadFile(filepath.Join(s.Dir, "data", "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(file), "\n")
+	pid, err := strconv.Atoi(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Crash stops the server as a crash would: it takes leave of nobody.
+func (s *Server) Crash(t testing.TB) {
+	t.Helper()
+	s.control(t, `pg_ctl --pgdata="$DIR/data" --wait --mode=immediate stop`)
+}
+
+// Revive starts it after a crash, with the data that it had then.
+func (s *Server) Revive(t testing.TB) {
+	t.Helper()
+	s.control(t, startCluster)
+}
+
+func (s *Server) control(t testing.TB, script string) {
+	t.Helper()
+	if err := s.shell(script).Run(); err != nil {
+		t.Fatalf("%s: %v", script, err)
+	}
 }
 
 var made atomic.Int64
