@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,10 +14,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // health says in one line how the bot is, and with its exit status whether that is well.
@@ -68,41 +71,76 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// docker-compose.yaml runs the image of the Dockerfile once, keeps its volume, and asks the
-// program how it is in a way that the program understands.
-func TestCompose(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(root, "docker-compose.yaml"))
+// A composeFile is what the Compose files here use of Compose.
+type composeFile struct {
+	Halfpoint map[string]any `yaml:"x-halfpoint"` // what services have in common
+	Services  map[string]composeService
+	Volumes   map[string]struct{ Name string }
+}
+
+type composeService struct {
+	Build, Image, Restart string
+	Name                  string `yaml:"container_name"`
+	Grace                 string `yaml:"stop_grace_period"`
+	Ports, Volumes        []string
+	Environment           map[string]string
+	EnvFile               []struct {
+		Path     string
+		Required bool
+	} `yaml:"env_file"`
+	DependsOn map[string]struct{ Condition string } `yaml:"depends_on"`
+	ReadOnly  bool                                  `yaml:"read_only"`
+	CapDrop   []string                              `yaml:"cap_drop"`
+	Security  []string                              `yaml:"security_opt"`
+	Health    struct {
+		Test              []string
+		Interval, Timeout string
+		Retries           int
+		Start             string `yaml:"start_period"`
+	} `yaml:"healthcheck"`
+}
+
+func readCompose(t *testing.T, name string) (c composeFile) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	type service struct {
-		Build, Image, Restart string
-		Name                  string `yaml:"container_name"`
-		Grace                 string `yaml:"stop_grace_period"`
-		Ports, Volumes        []string
-		EnvFile               []struct {
-			Path     string
-			Required bool
-		} `yaml:"env_file"`
-		ReadOnly bool     `yaml:"read_only"`
-		CapDrop  []string `yaml:"cap_drop"`
-		Security []string `yaml:"security_opt"`
-		Health   struct {
-			Test              []string
-			Interval, Timeout string
-			Retries           int
-			Start             string `yaml:"start_period"`
-		} `yaml:"healthcheck"`
-	}
-	var compose struct {
-		Services map[string]service
-		Volumes  map[string]struct{ Name string }
-	}
 	d := yaml.NewDecoder(strings.NewReader(string(data)))
 	d.KnownFields(true)
-	if err := d.Decode(&compose); err != nil {
+	if err := d.Decode(&c); err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+// docker-compose.postgres.yaml runs two of the same service as docker-compose.yaml, with the same
+// volume, on one database. That two processes work so is seen in TestSpareTakesOver.
+func TestComposeOnPostgres(t *testing.T) {
+	alone, c := readCompose(t, "docker-compose.yaml").Services["halfpoint"], readCompose(t, "docker-compose.postgres.yaml")
+	if len(c.Services) != 3 || len(c.Services["database"].Health.Test) == 0 {
+		t.Fatalf("the services are %v", c.Services)
+	}
+	for name, port := range map[string]string{"one": "8080", "two": "8081"} {
+		s := c.Services[name]
+		address := strings.ReplaceAll(s.Environment["HALFPOINT_DATABASE"], "${POSTGRES_PASSWORD}", "secret")
+		if u, err := url.Parse(address); err != nil || !store.IsPostgres(address) || c.Services[u.Host].Environment["POSTGRES_DB"] != u.Path[1:] ||
+			c.Services[u.Host].Environment["POSTGRES_USER"] != u.User.Username() || s.DependsOn[u.Host].Condition != "service_healthy" {
+			t.Errorf("%s waits for another database than it uses: %s, %v", name, address, s.DependsOn)
+		}
+		want := alone
+		want.Name, want.Ports, want.Environment, want.DependsOn = "", []string{"127.0.0.1:" + port + ":8080"}, s.Environment, s.DependsOn
+		want.EnvFile[0].Required = true
+		if diff := gocmp.Diff(want, s); diff != "" {
+			t.Errorf("%s (-alone +on PostgreSQL):\n%s", name, diff)
+		}
+	}
+}
+
+// docker-compose.yaml runs the image of the Dockerfile once, keeps its volume, and asks the
+// program how it is in a way that the program understands.
+func TestCompose(t *testing.T) {
+	compose := readCompose(t, "docker-compose.yaml")
 	dockerfile, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
 	if err != nil {
 		t.Fatal(err)
