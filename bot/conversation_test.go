@@ -320,7 +320,12 @@ func TestConversations(t *testing.T) {
 }
 
 // inChat is how the chat platform writes what is its own.
-var inChat = bot.Format{Room: func(r bot.Place, _ string) string { return "#" + r.Channel }}
+var inChat = bot.Format{Room: func(r bot.Place, words string) string {
+	if r.Under != "" {
+		return "#" + r.Channel + " (" + words + ")"
+	}
+	return "#" + r.Channel
+}}
 
 func converse(t *testing.T, script string) (string, *talk) {
 	k := newTalk(t)

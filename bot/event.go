@@ -410,6 +410,10 @@ func (b *Bot) eventDue(ctx context.Context, d match.Due, now time.Time) (bool, e
 			if in.Games, err = b.fixtureGames(ctx, c, ""); err == nil {
 				err = b.openFixtures(ctx, in)
 			}
+		case what == "links":
+			var links []Text
+			links, in.Linking, err = b.gameLinks(ctx, c)
+			in.Links = len(links)
 		case what == "ends", what == "result":
 			in.Games, err = b.fixtureGames(ctx, c, game)
 		}

@@ -345,3 +345,27 @@ func TestEventIsShownAgain(t *testing.T) {
 		t.Errorf("then it replaces %q, want %q", posts[0].Replaces, receipt)
 	}
 }
+
+// The message of an event leads to all games of a group of eight; if their players have long
+// names it leads to some and counts the others.
+func TestEventLinksFit(t *testing.T) {
+	for long, want := range map[int]int{10: 28, 40: 10} {
+		k := newTalk(t)
+		k.start(bot.Config{})
+		k.lines(t, "mod> /event new group:8 size:5", "mod> /event publish")
+		for n := range 8 {
+			k.lines(t, fmt.Sprintf("%s%d> /event join", strings.Repeat("x", long-1), n+1))
+		}
+		k.say(t, "mod", "/event start confirm:yes")
+		last := ""
+		for _, p := range k.wait(t, 3*time.Minute) {
+			if p.Kind == match.Sheet {
+				last = bot.Fill(p.Text, inChat)
+			}
+		}
+		more := fmt.Sprintf("and %d more. /games mine lists yours", 28-want)
+		if n := strings.Count(last, "#club ("); n != want || strings.Contains(last, more) != (want < 28) || len(last) > 1500+len("#club ()")*want {
+			t.Errorf("with names of %d letters the message leads to %d games, want %d: %s", long, n, want, last)
+		}
+	}
+}

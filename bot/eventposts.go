@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -23,6 +24,7 @@ func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, 
 	}
 	p.Number, p.At = c.Number, c.Changed
 	texts := o.Texts
+	var links []Text
 	if o.Kind == match.Sheet {
 		last, _, err := b.store.Shown(ctx, o.Game, o.Where, match.Sheet, false)
 		if err != nil {
@@ -40,7 +42,10 @@ func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, 
 		if p.Replaces = string(last); o.Again {
 			p.Replaces = ""
 		}
-		texts = sheetTexts(c, b.now().UTC(), maxNamed)
+		if links, _, err = b.gameLinks(ctx, c); err != nil {
+			return p, err
+		}
+		texts = sheetTexts(c, b.now().UTC(), maxNamed, links)
 		p.Controls = labelled(l, sheetControls(c))
 	} else {
 		p.Controls = labelled(l, o.Controls)
@@ -65,17 +70,52 @@ func (b *Bot) wordedEvent(ctx context.Context, o outbox.Pending, p outbox.Post, 
 		}
 	}
 	p.Text = word(l, texts, who, p.Number)
-	if o.Kind == match.Sheet && utf8.RuneCountInString(p.Text) > maxSheetText { // names are long
-		p.Stored.Texts = sheetTexts(c, b.now().UTC(), maxNamed/4)
+	for most := maxNamed / 4; o.Kind == match.Sheet && most > 0 && lengthShown(p.Text) > maxSheetText; most /= 4 { // names are long
+		p.Stored.Texts = sheetTexts(c, b.now().UTC(), most, links)
 		p.Text = word(l, p.Stored.Texts, who, p.Number)
 	}
 	return p, nil
 }
 
+// lengthShown returns how many characters a text has where a link takes some by itself.
+func lengthShown(s string) int {
+	return utf8.RuneCountInString(Fill(s, Format{Room: func(_ Place, words string) string { return fmt.Sprintf("%-*s", linkLength, words) }}))
+}
+
+// gameLinks returns links to the games of the last round of an event that are still played, in
+// the order of their tables, once all of these have a message to lead to; an hour after the round
+// began to those that have one. It reports whether others are waited for. The local room needs no
+// links.
+func (b *Bot) gameLinks(ctx context.Context, c *contest.Contest) (links []Text, waits bool, err error) {
+	if c.State != contest.Playing || c.Where.Platform == LogPlatform {
+		return nil, false, nil
+	}
+	began := c.Round().Began
+	for _, n := range c.Unfinished() {
+		t := c.Round().Tables[n-1]
+		_, first, err := b.store.Shown(ctx, t.Game, c.Where, match.Show, false)
+		if err != nil {
+			return nil, false, err
+		}
+		switch {
+		case first != "":
+		case began.IsZero() || b.now().Before(began.Add(linkPatience)):
+			return nil, true, nil
+		default:
+			continue
+		}
+		players := say("event.versus", named(c.Players[t.Black-1].Person), named(c.Players[t.White-1].Person))
+		links = append(links, text.Link(text.Place{Platform: c.Where.Platform, Channel: c.Where.Channel, Under: string(first)}, players))
+	}
+	return links, false, nil
+}
+
 // Limits of the message of an event, so that a platform can show it in one.
 const (
-	maxNamed     = 40   // people in a list
+	maxNamed     = 40   // people or games in a list
 	maxSheetText = 1500 // characters; a platform may need more, to show them as they are
+	linkLength   = 24   // characters, at least
+	linkPatience = time.Hour
 )
 
 // sheetDecoration returns the picture of the message of an event, which follows the words.
@@ -124,8 +164,8 @@ func sheetControls(c *contest.Contest) (cs []match.Control) {
 	return cs
 }
 
-// sheetTexts says how an event stands. Lists of people name at most so many.
-func sheetTexts(c *contest.Contest, now time.Time, most int) []Text {
+// sheetTexts says how an event stands, with links to its games. Lists name at most so many.
+func sheetTexts(c *contest.Contest, now time.Time, most int, links []Text) []Text {
 	texts := []Text{say("event.title", c.Name, say("event.state."+string(c.State)))}
 	switch c.State {
 	case contest.SignUp:
@@ -144,6 +184,12 @@ func sheetTexts(c *contest.Contest, now time.Time, most int) []Text {
 		}
 		if open := len(c.Unfinished()); open > 0 && !r.Ends.IsZero() {
 			texts = append(texts, say("event.open", open, strconv.Itoa(all), clock.InstantText(r.Ends, now)))
+		}
+		switch more := len(links) - most; {
+		case more > 0:
+			texts = append(texts, say("event.games.more", text.List(links[:most]...), strconv.Itoa(more)))
+		case len(links) > 0:
+			texts = append(texts, say("event.games", text.List(links...)))
 		}
 		texts = append(texts, leaderTexts(c)...)
 		if shown, groups := shownGroups(c); shown < groups {

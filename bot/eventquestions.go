@@ -119,7 +119,7 @@ func (q *question) eventAnswer(texts ...Text) outbox.Post {
 
 // howEventStands shows an event.
 func howEventStands(q *question, c *contest.Contest) outbox.Post {
-	texts := sheetTexts(c, q.now, maxNamed)
+	texts := sheetTexts(c, q.now, maxNamed, nil)
 	player := c.Player(q.by)
 	if q.req.Args["player"] != "" {
 		var refusal *Text

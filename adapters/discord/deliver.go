@@ -144,6 +144,11 @@ func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 			d.apart = err == nil
 			return sent, err
 		}
+		defer func() { // the game has no thread
+			if _, message := readReceipt(string(sent)); message != "" {
+				a.threads.Add(message, false)
+			}
+		}()
 	}
 	if d.at, err = a.place(ctx, p, d.route); err != nil {
 		return "", a.refusedBy(ctx, err, p.Where.Channel, false)

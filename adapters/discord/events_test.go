@@ -211,7 +211,7 @@ func TestLeagueOfEight(t *testing.T) {
 		players := c.joins(m, 8)
 		c.passes(time.Hour)
 		began := time.Now()
-		c.passes(2 * time.Minute)
+		c.passes(2*time.Minute + 10*time.Second)
 		threads := c.room.Threads()
 		if len(threads) != 28 || c.d.Count("POST /channels/{channel_id}/threads") != 28 {
 			t.Fatalf("%d threads after %v\n%s\n%s", len(threads), time.Since(began), c.d.Transcript(), c.log.String())
@@ -228,6 +228,20 @@ func TestLeagueOfEight(t *testing.T) {
 		for _, m := range c.room.Messages() {
 			if m.Content == threads[0].Name() {
 				t.Error("Discord's message about a thread is left")
+			}
+		}
+		links := func() (n int) {
+			for _, thread := range threads {
+				n += strings.Count(c.sheet().Content, "<#"+thread.ID()+">")
+			}
+			return n
+		}
+		if n := links(); n != 28 {
+			t.Errorf("the message of the event leads to %d games: %q", n, c.sheet().Content)
+		}
+		for _, r := range c.d.Requests("") {
+			if said, _ := r.Body["content"].(string); r.Message == m.ID && strings.Contains(said, "<#") && strings.Count(said, "<#") != 28 {
+				t.Errorf("an edit leads to some of the games: %q", said)
 			}
 		}
 		// One game is played, over a restart; somebody else deletes the thread of another.
@@ -315,6 +329,10 @@ func TestThreadOfAnEvent(t *testing.T) {
 		started := func(m *discordtest.Message) bool { return strings.HasPrefix(m.Content, "Game 1: Member") }
 		if n := count(c.room.Messages(), started); n > 0 {
 			t.Errorf("%d messages say that a thread was started", n)
+		}
+		said := c.sheet().Content
+		if leads := strings.Contains(said, "<#"); x.threads == 1 && !strings.Contains(said, "<#"+thread.ID()+">") || x.threads == 0 && x.then == nil && leads {
+			t.Errorf("the message of the event leads to a thread: %v\n%s", leads, said)
 		}
 	})
 }

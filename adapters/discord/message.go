@@ -2,6 +2,7 @@ package discord
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -55,9 +56,12 @@ func (a *Adapter) writtenIn(text string, inThread bool) string {
 		Thread:  inThread,
 		Live:    true,
 		Room: func(where bot.Place, words string) string {
-			id := where.Thread
-			if id == "" {
-				id = where.Channel
+			id := cmp.Or(where.Thread, where.Channel)
+			if where.Under != "" { // the thread of a game has the id of the message that it is under
+				_, id = readReceipt(where.Under)
+				if there, known := a.threads.Get(id); known && !there {
+					id = ""
+				}
 			}
 			if where.Platform != Name || id == "" {
 				return words

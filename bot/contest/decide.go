@@ -29,6 +29,8 @@ type Input struct {
 	Zone     *time.Location // of the person asking
 	Away     bool           // the place of the event cannot be reached
 	Outage   match.Stretch  // in which the sign-up, or the time to answer between two rounds, ended; zero: in none
+	Links    int            // games to which the message of the event can lead
+	Linking  bool           // it can soon lead to more
 	Unasked  []int          // players whom the question about the next round did not reach
 	Now      time.Time
 }

@@ -21,6 +21,12 @@ func DecideDue(in *Input, d match.Due) Step {
 	switch {
 	case in.Away && !Owed(d.Kind) && kind != "open": // nobody can answer
 		s.Timed = []match.Due{{Game: c.ID, Kind: d.Kind, At: in.Now.Add(awayWait), Seq: c.Seq}}
+	case kind == "links" && in.Linking:
+		s.Owes = []match.Due{{Game: c.ID, Kind: d.Kind, At: in.Now.Add(time.Minute)}}
+	case kind == "links" && in.Links > 0:
+		p := c.sheet()
+		p.ID += "-" + d.Kind
+		s.Posts = append(s.Posts, p)
 	case kind == "result":
 		s = in.ended(s, match.GameID(strings.TrimPrefix(d.Kind, "result:")))
 	case c.State == SignUp && kind == "signup" && !in.Now.Before(c.Until):
@@ -127,6 +133,7 @@ func (in *Input) opened(s Step) Step {
 		ends = in.Now.Add(c.Lasts)
 	}
 	s = in.step(nil, Body{Kind: begun, Ends: ends.UnixMilli()})
+	s.Owes = append(s.Owes, match.Due{Game: c.ID, Kind: "links:" + itoa(s.Contest.Seq), At: in.Now.Add(time.Duration(len(c.Unopened())+1) * linkEvery)})
 	for _, n := range c.Unopened() {
 		if g := in.Games[r.Tables[n-1].Game]; g.Opened.Before(in.Now) {
 			s.Owes = append(s.Owes, credit(c.ID, g.ID, g.Opened, in.Now, in.Now))
@@ -134,6 +141,10 @@ func (in *Input) opened(s Step) Step {
 	}
 	return s
 }
+
+// linkEvery is the time for each new game after which the message of the event leads to them all.
+// Platforms post their first messages one after the other.
+const linkEvery = 4 * time.Second
 
 // ended takes the result of a game into the log.
 func (in *Input) ended(s Step, game match.GameID) Step {

@@ -903,6 +903,8 @@ var english = map[string]string{
 	"event.stray":   "I do not know what to do with “{0}”. Put several words in quotation marks: {/event what:new title:Spring league}",
 
 	// The tables of events.
+	"event.games":                  "Games being played: {0}.",
+	"event.games.more":             "Games being played: {0}, and {1} more. {/games whose:mine} lists yours.",
 	"event.leads":                  "In the lead: {0}, with a score of {1}.",
 	"event.leads.many":             "{0} players share the lead, with a score of {1}.",
 	"event.leads.group":            "In the lead of group {2}: {0}, with a score of {1}.",

@@ -85,8 +85,11 @@ func markMentions(template string) string {
 	return mentions.ReplaceAllString(template, markBegin+"$1"+markWords+"$1"+markEnd)
 }
 
-// A Place is a channel of a platform, or a thread in it.
-type Place struct{ Platform, Channel, Thread string }
+// A Place is a channel of a platform, a thread in it, or a game there.
+type Place struct {
+	Platform, Channel, Thread string
+	Under                     string // receipt of the first message of the game; empty: the place is no game
+}
 
 // Fill returns a worded text as people read it, with its instants, rooms, mentions and
 // commands written by f. Every adapter passes all texts that it shows through Fill; the
@@ -151,8 +154,9 @@ func (f Format) fill(what, words string) string {
 		if f.Time != nil {
 			return f.Time(time.UnixMilli(ms), words)
 		}
-	} else if part := strings.Split(what, roomParts); len(part) == 3 && f.Room != nil {
-		return f.Room(Place{part[0], part[1], part[2]}, words)
+	} else if part := strings.Split(what, roomParts); len(part) >= 3 && f.Room != nil {
+		part = append(part, "")
+		return f.Room(Place{part[0], part[1], part[2], part[3]}, words)
 	}
 	return words
 }
@@ -209,5 +213,9 @@ var address = regexp.MustCompile(`https://[^\s,;()<>"]+`)
 
 // Link is an argument for a place, which a platform may turn into a link.
 func Link(to Place, words Message) Message {
-	return Say("room", to.Platform+roomParts+to.Channel+roomParts+to.Thread, words)
+	where := []string{to.Platform, to.Channel, to.Thread}
+	if to.Under != "" {
+		where = append(where, to.Under)
+	}
+	return Say("room", strings.Join(where, roomParts), words)
 }

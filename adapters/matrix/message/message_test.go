@@ -158,12 +158,14 @@ func TestFile(t *testing.T) {
 // Rooms are links; instants stay as the bot words them.
 func TestPlaces(t *testing.T) {
 	m := message.Text(message.Content{Text: "Game 2 " + "\x03matrix\x06!room:example.org\x06\x04<here>\x05, until \x031795269600000\x04Sat 21 Nov, 14:00 UTC\x05; " +
-		"\x03matrix\x06!room:example.org\x06$thread/1\x04there\x05; \x03discord\x06!room:example.org\x06\x04elsewhere\x05, \x03matrix\x06room:example.org\x06\x04nowhere\x05."})
-	if want := "Game 2 <here>, until Sat 21 Nov, 14:00 UTC; there; elsewhere, nowhere."; m.Body != want {
+		"\x03matrix\x06!room:example.org\x06$thread/1\x04there\x05; \x03discord\x06!room:example.org\x06\x04elsewhere\x05, \x03matrix\x06room:example.org\x06\x04nowhere\x05, " +
+		"\x03matrix\x06!room:example.org\x06\x06!new:example.org/$first\x04a game\x05."})
+	if want := "Game 2 <here>, until Sat 21 Nov, 14:00 UTC; there; elsewhere, nowhere, a game."; m.Body != want {
 		t.Errorf("%q", m.Body)
 	}
 	if want := `Game 2 <a href="https://matrix.to/#/%21room:example.org">&lt;here&gt;</a>, until Sat 21 Nov, 14:00 UTC; ` +
-		`<a href="https://matrix.to/#/%21room:example.org/$thread%2F1">there</a>; elsewhere, nowhere.`; m.FormattedBody != want {
+		`<a href="https://matrix.to/#/%21room:example.org/$thread%2F1">there</a>; elsewhere, nowhere, ` +
+		`<a href="https://matrix.to/#/%21new:example.org/$first">a game</a>.`; m.FormattedBody != want {
 		t.Errorf("%q", m.FormattedBody)
 	}
 }

@@ -79,8 +79,12 @@ func written(text string, inThread bool) []span {
 	}
 }
 
-// link leads to a room or a thread in it; empty if it is no room of Matrix.
+// link leads to a room, a thread in it, or the first message of a game; empty if it is no room of
+// Matrix.
 func link(where bot.Place) string {
+	if room, event, ok := strings.Cut(where.Under, "/$"); ok {
+		where.Channel, where.Thread = room, "$"+event
+	}
 	if where.Platform != platform || len(where.Channel) < 2 || where.Channel[0] != '!' {
 		return ""
 	}
