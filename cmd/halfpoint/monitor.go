@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/net/netutil"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -54,9 +54,7 @@ type watched struct {
 }
 
 func newMonitor(p *platforms) *monitor {
-	m := &monitor{started: time.Now(), platforms: p}
-	m.metrics = newMetrics(m)
-	return m
+	return &monitor{metrics: newMetrics(), started: time.Now(), platforms: p}
 }
 
 // listen answers at an address, unless it is empty, until close is called.
@@ -80,7 +78,16 @@ func (m *monitor) serve(line net.Listener) (close func()) {
 
 func (m *monitor) handler() http.Handler {
 	paths := http.NewServeMux()
-	paths.Handle("GET /metrics", promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{MaxRequestsInFlight: monitorScrapes, Timeout: monitorWrite - time.Second}))
+	scrapes := semaphore.NewWeighted(monitorScrapes)
+	paths.Handle("GET /metrics", http.TimeoutHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if !scrapes.TryAcquire(1) {
+			http.Error(w, "Others are reading the metrics. Try again later.", http.StatusServiceUnavailable)
+			return
+		}
+		defer scrapes.Release(1)
+		w.Header().Set("Content-Type", expositionType)
+		_ = m.scrape().write(w) // into memory: it does not fail
+	}), monitorWrite-time.Second, "The metrics cannot be read in time.\n"))
 	paths.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, "healthy", m.hangs()) })
 	paths.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, "ready", m.lacks(r.Context())) })
 	return paths

@@ -26,6 +26,7 @@ type patient struct {
 	name   string
 	health bot.Health
 	busy   time.Duration
+	hangs  chan struct{} // what the bot waits for before it says how many posts wait; nil: nothing
 	pings  atomic.Int32
 	store  func(ctx context.Context) error // what a ping gets; nil: an answer at once
 }
@@ -39,6 +40,9 @@ func (p *patient) Counts() bot.Counts {
 	return bot.Counts{Requests: map[string]uint64{"discord": 7}, Refused: map[bot.Refusal]uint64{{Platform: "discord", Reason: bot.RefusedFailed}: 2}}
 }
 func (p *patient) Waits(ages []time.Duration) map[string]outbox.Waits {
+	if p.hangs != nil {
+		<-p.hangs
+	}
 	return map[string]outbox.Waits{"discord": {ByAge: []int{3, 0, 1, 0, 0}, Oldest: 90 * time.Second}}
 }
 func (p *patient) Ping(ctx context.Context) error {
@@ -223,6 +227,42 @@ func TestMetrics(t *testing.T) {
 		p.name = "discord"
 		_, text = m.gets("/metrics")
 		has(`platform_connected{platform="discord"} 0`, `platform_stopped{platform="discord"} 1`)
+	})
+}
+
+// While the bot does not answer, a few scrapes wait for it, for a while; others are refused at
+// once, and the other pages answer.
+func TestMetricsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &patient{name: "discord", health: bot.Health{Connected: true}, hangs: make(chan struct{})}
+		m, _ := looks(p)
+		h := m.handler()
+		get := func(path string) (status int, says string) {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+			return w.Code, w.Body.String()
+		}
+		began := time.Now()
+		for range monitorScrapes {
+			go func() {
+				if status, says := get("/metrics"); status != 503 || says != "The metrics cannot be read in time.\n" || time.Since(began) >= monitorWrite {
+					t.Errorf("a scrape that waits: %d %q after %v", status, says, time.Since(began))
+				}
+			}()
+		}
+		synctest.Wait()
+		if status, says := get("/metrics"); status != 503 || says != "Others are reading the metrics. Try again later.\n" || time.Since(began) > 0 {
+			t.Errorf("one scrape more: %d %q after %v", status, says, time.Since(began))
+		}
+		if status, says := get("/healthz"); status != 200 {
+			t.Errorf("/healthz: %d %q", status, says)
+		}
+		time.Sleep(monitorWrite)
+		close(p.hangs)
+		synctest.Wait()
+		if status, says := get("/metrics"); status != 200 {
+			t.Errorf("once the bot answers again: %d %q", status, says)
+		}
 	})
 }
 

@@ -25,24 +25,17 @@ func families(t *testing.T) map[string][]string {
 	m, _ := looks(&patient{name: "discord", health: bot.Health{Connected: true, Heartbeat: time.Now()}})
 	m.shown("discord", time.Second)
 	m.committed(1, time.Second, nil)
-	got, err := m.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, text := m.gets("/metrics")
 	all := map[string][]string{}
-	for _, family := range got {
+	for _, sample := range regexp.MustCompile(`(?m)^([a-z_]+)(?:{(.*)})? `).FindAllStringSubmatch(text, -1) {
 		var labels []string
-		for _, l := range family.GetMetric()[0].GetLabel() {
-			labels = append(labels, l.GetName())
+		for _, l := range regexp.MustCompile(`([a-z]+)="`).FindAllStringSubmatch(sample[2], -1) {
+			labels = append(labels, l[1])
 		}
-		name := family.GetName()
-		all[name] = labels
-		if family.GetMetric()[0].GetHistogram() != nil {
-			for _, suffix := range []string{"_bucket", "_count", "_sum"} {
-				all[name+suffix] = labels
-			}
-			all[name+"_bucket"] = append(slices.Clone(labels), "le")
-		}
+		all[sample[1]] = labels
+	}
+	for _, histogram := range regexp.MustCompile("(?m)^# TYPE ([a-z_]+) histogram$").FindAllStringSubmatch(text, -1) {
+		all[histogram[1]] = all[histogram[1]+"_count"]
 	}
 	return all
 }
