@@ -99,6 +99,11 @@ type Store interface {
 	// CommitContest stores a step of an event, or returns ErrConflict and stores nothing. If
 	// the event is new, s.Contest is then a copy that has its Number.
 	CommitContest(ctx context.Context, s *contest.Step) error
+	// Silences returns the events that go on and have posts, or posts of their running games,
+	// parked since the last one was shown, once each; but not those whose organisers have been
+	// told (contest.SilencedRequest). It forgets that they were told as soon as no such post
+	// is parked or tried again.
+	Silences(ctx context.Context) ([]contest.Silence, error)
 	// WaitingSince returns since when each going game of an event waits: when it last changed, time
 	// that was credited to the clocks apart.
 	WaitingSince(ctx context.Context, event match.GameID) (map[match.GameID]time.Time, error)

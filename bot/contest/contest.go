@@ -49,6 +49,17 @@ const (
 	Cancelled State = "cancelled" // called off
 )
 
+// A Silence is that the bot may not write where an event is played: posts wait there.
+type Silence struct {
+	Event ID
+	Where match.Room
+	Why   string // the text of the error with which the platform refused a post
+}
+
+// SilencedRequest begins the request of the step that tells the organisers of an event of a
+// [Silence]; the id of the event follows. Its answer is kept until the bot can write there again.
+const SilencedRequest = "silenced:"
+
 // Runs are the states of an event that is not over.
 var Runs = []State{SignUp, Playing}
 

@@ -130,6 +130,51 @@ func (s *Store) WaitingSince(ctx context.Context, event match.GameID) (_ map[mat
 	return since, err
 }
 
+// Conditions of silences and heardAgain.
+const (
+	// An event c goes on, and a post p is about it or one of its running games.
+	postsOfContest = `c.state IN ('signup', 'playing') AND p.platform = c.platform AND p.channel = c.channel AND p.private = 0 AND p.kind <> 'status'
+		AND (p.game = c.id OR EXISTS (SELECT 1 FROM game g WHERE g.id = p.game AND g.contest = c.id AND g.state = 'going'))`
+	// A post is parked, and none has been shown after it: the room is still as it was.
+	isHeld = `p.state = 'parked' AND NOT EXISTS (
+		SELECT 1 FROM post newer WHERE newer.platform = p.platform AND newer.channel = p.channel AND newer.game = p.game AND newer.n > p.n
+			AND newer.state = 'settled' AND newer.private = 0 AND newer.receipt <> '')`
+	// A post is being tried, perhaps after it was parked: it may be parked again.
+	isTried = "p.state = 'waiting' AND (p.attempt > 0 OR p.tried = 1)"
+)
+
+// silences finds events whose organisers are to be told, the reason of the event's own posts first.
+const silences = `SELECT c.id, c.platform, c.channel, c.thread, p.why FROM contest c CROSS JOIN post p
+	WHERE ` + postsOfContest + " AND " + isHeld + `
+		AND NOT EXISTS (SELECT 1 FROM inbox WHERE request = '` + contest.SilencedRequest + `' || c.id)
+	ORDER BY c.id, p.game <> c.id, p.n`
+
+// heardAgain finds the requests that told organisers of events in whose rooms the bot can write again.
+var heardAgain = fmt.Sprintf(`SELECT request FROM inbox WHERE request > '%[1]s' AND request < '%[1]s~'
+	AND NOT EXISTS (SELECT 1 FROM contest c CROSS JOIN post p WHERE c.id = substr(request, %[2]d) AND %[3]s AND %[4]s)
+	AND NOT EXISTS (SELECT 1 FROM contest c CROSS JOIN post p WHERE c.id = substr(request, %[2]d) AND %[3]s AND %[5]s)`,
+	contest.SilencedRequest, len(contest.SilencedRequest)+1, postsOfContest, isHeld, isTried)
+
+// Silences returns the events that go on and have posts, or posts of their running games, parked
+// since the last one was shown, once each; but not those whose organisers have been told
+// (contest.SilencedRequest). It forgets that they were told as soon as no such post is parked or
+// tried again.
+func (s *Store) Silences(ctx context.Context) (_ []contest.Silence, err error) {
+	defer annotate(&err, "find events in whose rooms nothing can be posted")
+	heard, err := values[string](ctx, s.read, heardAgain)
+	if err == nil && len(heard) > 0 {
+		err = s.exec(ctx, "DELETE FROM inbox WHERE request IN ("+heardAgain+")")
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := list(ctx, s.read, func(scan scanner) (x contest.Silence, err error) {
+		err = scan(&x.Event, &x.Where.Platform, &x.Where.Channel, &x.Where.Thread, &x.Why)
+		return x, err
+	}, silences)
+	return slices.CompactFunc(all, func(a, b contest.Silence) bool { return a.Event == b.Event }), err
+}
+
 // contestEventsBy finds the lines that a person caused, and those about them.
 const contestEventsBy = `SELECT contest, seq, at, actor, body FROM contest_event WHERE actor = $1 AND actor <> ''
 	UNION SELECT contest, seq, at, actor, body FROM contest_event WHERE person = $1 AND person <> '' ORDER BY contest, seq`

@@ -147,6 +147,15 @@ func TestLookupsUseIndices(t *testing.T) {
 			"CORRELATED SCALAR SUBQUERY", "SEARCH bookmark USING COVERING INDEX sqlite_autoindex_bookmark_1 (adapter=?)"}},
 		{paged, []any{"p"}, []string{"SEARCH g USING INDEX game_page (page=?)", "SEARCH c USING INDEX sqlite_autoindex_game_channel_1 (game=?)"}},
 		{contestsOf, []any{"p"}, []string{"SEARCH p USING PRIMARY KEY (person=?)", "SEARCH c USING INDEX sqlite_autoindex_contest_1 (id=?)", "USE TEMP B-TREE FOR ORDER BY"}},
+		{silences, nil, []string{"SCAN c USING INDEX sqlite_autoindex_contest_1", "CORRELATED SCALAR SUBQUERY", "SEARCH inbox USING PRIMARY KEY (request=?)",
+			"SEARCH p USING INDEX post_parked (platform=? AND channel=?)", "CORRELATED SCALAR SUBQUERY", "SEARCH g USING INDEX sqlite_autoindex_game_1 (id=?)",
+			"CORRELATED SCALAR SUBQUERY", "SEARCH newer USING INDEX sqlite_autoindex_post_2 (platform=? AND channel=? AND game=? AND n>?)", "USE TEMP B-TREE FOR LAST"}},
+		{heardAgain, nil, []string{"SEARCH inbox USING PRIMARY KEY (request>? AND request<?)",
+			"CORRELATED SCALAR SUBQUERY", "SEARCH c USING INDEX sqlite_autoindex_contest_1 (id=?)", "SEARCH p USING INDEX post_parked (platform=? AND channel=?)",
+			"CORRELATED SCALAR SUBQUERY", "SEARCH g USING INDEX sqlite_autoindex_game_1 (id=?)",
+			"CORRELATED SCALAR SUBQUERY", "SEARCH newer USING INDEX sqlite_autoindex_post_2 (platform=? AND channel=? AND game=? AND n>?)",
+			"CORRELATED SCALAR SUBQUERY", "SEARCH c USING INDEX sqlite_autoindex_contest_1 (id=?)", "SEARCH p USING INDEX post_waiting (platform=? AND channel=?)",
+			"CORRELATED SCALAR SUBQUERY", "SEARCH g USING INDEX sqlite_autoindex_game_1 (id=?)"}},
 		{contestsHere, []any{"web", "c"}, []string{"SEARCH c USING INDEX sqlite_autoindex_contest_2 (platform=? AND channel=?)", "USE TEMP B-TREE FOR ORDER BY"}},
 	} {
 		plan := explain(t, s, c.query, c.args...)

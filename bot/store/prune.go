@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/contest"
 )
 
 // How long rows are kept that are needed only after accidents, as docs/retention.md says.
@@ -57,7 +59,7 @@ const strangers = `
 // receipt, the last of each kind, and all with receipts of a running game or event, because
 // [Store.Shown], [Store.GameUnder] and [Store.Unpark] look for these.
 var sweeps = []sweep{
-	{table: "inbox", key: "request", keep: keepAnswers, useless: "at < $1"},
+	{table: "inbox", key: "request", keep: keepAnswers, useless: "at < $1 AND request NOT LIKE '" + contest.SilencedRequest + "%'"}, // see Silences
 	{table: "post", key: "id", keep: keepPosts, useless: `due < $1 AND (
 		state IN ('superseded', 'refused') OR state = 'settled' AND person <> ''
 		OR state = 'settled'

@@ -422,6 +422,114 @@ func postsOfContests(d *fixture) {
 	d.conflict(d.CommitContest(d.ctx(), again))
 }
 
+// Organisers are to be told of posts of an event, or of its running games, that are parked, and no
+// more than once until nothing is parked or tried again.
+func silences(d *fixture) {
+	c := d.commits(d.opens("e-1", garden))
+	d.commits(d.opens("e-2", garden)) // which waits for nothing
+	m := d.open("g1", garden, func(m *match.Match) { m.Fixture = match.Fixture{Event: "e-1", Round: 1, Table: 1} })
+	friendly := d.open("g2", garden)
+	says := func(id, kind string, change ...func(*match.OutboxPost)) {
+		step := d.writes(c, bob, joins(bob, 0))
+		step.Posts = []match.OutboxPost{{ID: id, Game: "e-1", Where: garden, Kind: kind, Seq: step.Contest.Seq}}
+		for _, f := range change {
+			f(&step.Posts[0])
+		}
+		c = d.commits(step)
+	}
+	silent := func(when string, want ...contest.ID) {
+		d.Helper()
+		all, err := d.Silences(d.ctx())
+		d.must(err)
+		ids := []contest.ID{}
+		for _, s := range all {
+			if ids = append(ids, s.Event); s.Where != garden || s.Why != "not permitted: send messages" {
+				d.Errorf("%s: %+v", when, s)
+			}
+		}
+		d.same("silent "+when, ids, append([]contest.ID{}, want...))
+	}
+	tell := func() {
+		d.Helper()
+		d.must(d.Commit(d.ctx(), &match.Step{Request: contest.SilencedRequest + "e-1", At: d.now, Where: garden}))
+	}
+	unpark := func() {
+		d.Helper()
+		_, err := d.Unpark(d.ctx(), garden, d.now, true)
+		d.must(err)
+	}
+
+	silent("at first")
+	d.play(friendly, post("f1", match.Show, friendly))
+	d.park(garden, "")
+	silent("where a game of no event is")
+	d.play(m, post("r1", match.Status, m))
+	says("n1", match.Notice, func(o *match.OutboxPost) { o.Private, o.Notify = true, []match.PersonID{ada} })
+	d.park(garden, "")
+	silent("of what would be late")
+	d.play(m, post("s1", match.Show, m), post("s2", match.Show, m))
+	_, _, err := d.Park(d.ctx(), garden, m.ID, "in the thread: not permitted: send messages in threads")
+	d.must(err)
+	says("e1", match.Sheet)
+	d.park(garden, "")
+	silent("of the event and its game", "e-1")
+	silent("until they are told", "e-1")
+	tell()
+	silent("when they are told")
+	d.pass(40 * day)
+	d.prune()
+	silent("when that is long ago")
+
+	unpark()
+	silent("when all is tried")
+	for _, o := range d.waits() {
+		if o.ID == "s1" || o.ID == "e1" { // the first of the lanes
+			o.Tried = true
+			d.must(d.Change(d.ctx(), o, outbox.Waiting, ""))
+		}
+	}
+	silent("while all is tried")
+	d.settle("e1", "f1")
+	d.park(garden, "")
+	silent("as long as one of both waits")
+	unpark()
+	for _, o := range d.waits() {
+		if o.Tried = false; o.ID == "s1" {
+			o.Attempt++
+			d.must(d.Change(d.ctx(), o, outbox.Waiting, "not permitted: send messages"))
+		}
+	}
+	silent("when that was refused, and is parked next")
+	d.park(garden, "")
+	silent("then")
+	unpark()
+	d.drain()
+	silent("when all is shown")
+	d.play(m, post("s3", match.Show, m))
+	d.park(garden, m.ID)
+	silent("the next time", "e-1")
+	alone := post("n2", match.Notice, m)
+	alone.Private, alone.Notify = true, []match.PersonID{ada}
+	d.play(m, alone, post("s4", match.Show, m))
+	d.settle("n2")
+	d.must(d.Settle(d.ctx(), "s4", "", nil, outbox.Decorations{}, nil)) // out of date, so it was not sent
+	silent("when nothing newer is shown there", "e-1")
+	d.play(m, post("s5", match.Show, m))
+	d.settle("s5")
+	silent("when something newer is shown")
+	d.play(m, post("s6", match.Show, m))
+	d.park(garden, m.ID)
+	silent("before the game is over", "e-1")
+	m.Standing.State = match.Ended
+	d.play(m)
+	silent("when the game is over")
+	says("e3", match.Sheet)
+	d.park(garden, "")
+	silent("before the event is called off", "e-1")
+	d.commits(d.writes(c, "", contest.Body{Kind: "cancel"}))
+	silent("when the event is called off")
+}
+
 // Of somebody who is erased ranks and drafts go, and the events that they are in. What happened
 // stays, by an id that refers to nobody.
 func erasedFromContests(d *fixture) {

@@ -63,6 +63,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"the events that somebody is in are found", membersOfContests},
 		{"a draft counts for a day", drafts},
 		{"posts of an event are posts", postsOfContests},
+		{"where nothing can be posted about an event is known, until its organisers are told", silences},
 		{"who is erased leaves no rank in events", erasedFromContests},
 		{"drafts are pruned, and messages of events that are over", prunedContests},
 
