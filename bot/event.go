@@ -641,6 +641,27 @@ func (b *Bot) tellOrganisers(ctx context.Context, platform string) error {
 	return nil
 }
 
+// tellSilenced tells the organisers of events that go on where the bot may not write, once until
+// it can again. Those of rooms that it has left are told otherwise.
+func (b *Bot) tellSilenced(ctx context.Context) (failed error) {
+	silences, err := b.store.Silences(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range silences {
+		place, err := b.rooms.Place(ctx, s.Where)
+		if err == nil && place.Server.Left.IsZero() {
+			err = b.actEvent(ctx, s.Event, contest.SilencedRequest+string(s.Event), func(in *contest.Input) contest.Step {
+				return contest.Silenced(in, outbox.Lacks(s.Why))
+			})
+		}
+		if err != nil { // the others do not wait for it
+			failed = errors.Join(failed, fmt.Errorf("tell the organisers of event %s: %w", s.Event, err))
+		}
+	}
+	return failed
+}
+
 // showEvents shows the messages of the events of a room again that go on, for a reason that happens
 // once.
 func (b *Bot) showEvents(ctx context.Context, where match.Room, why string, moved bool) error {

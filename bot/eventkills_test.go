@@ -57,6 +57,21 @@ func (m *mortal) Settle(ctx context.Context, post string, r outbox.Receipt, line
 	return m.write(func() error { return m.Store.Settle(ctx, post, r, line, c, next) })
 }
 
+func (m *mortal) Park(ctx context.Context, where match.Room, game match.GameID, why string) (parked []string, first bool, err error) {
+	err = m.write(func() (err error) {
+		parked, first, err = m.Store.Park(ctx, where, game, why)
+		return err
+	})
+	return parked, first, err
+}
+
+func (m *mortal) Silences(ctx context.Context) ([]contest.Silence, error) {
+	if m.dead { // it may write
+		return nil, errDead
+	}
+	return m.Store.Silences(ctx)
+}
+
 func (m *mortal) Change(ctx context.Context, o match.OutboxPost, is outbox.State, why string) error {
 	return m.write(func() error { return m.Store.Change(ctx, o, is, why) })
 }

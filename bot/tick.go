@@ -26,6 +26,9 @@ func (b *Bot) Tick(ctx context.Context) (time.Time, error) {
 	if err == nil {
 		err = b.setRight(ctx)
 	}
+	if err == nil {
+		err = b.tellSilenced(ctx)
+	}
 	return again, err
 }
 

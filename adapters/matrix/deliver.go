@@ -556,7 +556,7 @@ func (a *Adapter) markerOf(ctx context.Context, dev *device.Device, at id.RoomID
 
 // meanings are the errors that the bot knows, by the homeserver's status.
 var meanings = map[int]error{
-	http.StatusForbidden:             outbox.Forbidden{Permission: "write messages"},
+	http.StatusForbidden:             outbox.Forbidden{Permission: wordWrite},
 	http.StatusNotFound:              outbox.ErrGone,
 	http.StatusRequestEntityTooLarge: outbox.ErrTooLarge,
 }
@@ -568,7 +568,7 @@ func botError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, new(errClosed)):
-		return outbox.Forbidden{Permission: "write messages", Unasked: true}
+		return outbox.Forbidden{Permission: wordWrite, Unasked: true}
 	case device.LoggedOut(err), errors.Is(err, errEncryptedMeanwhile), errors.Is(err, errNotSynced):
 		return outbox.RetryAfter{Wait: time.Second}
 	case errors.Is(err, e2ee.ErrOff):

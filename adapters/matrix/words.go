@@ -27,6 +27,7 @@ const (
 	wordKept      = "I am not allowed to remove my messages about this game here. A moderator can."
 	wordSpace     = "I have left the space into which you invited me, because nobody can play there. Invite me into a room of it."
 	wordNoEmoji   = "This bot cannot be verified by emoji. Your client checks by itself whether the bot's account has signed its device."
+	wordWrite     = "write messages" // the permission
 	wordManyRooms = "You have invited me into many rooms. I join one of them every half minute."
 )
 

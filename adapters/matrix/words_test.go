@@ -15,7 +15,7 @@ import (
 // The adapter's own texts exist in every language of the bot.
 func TestWordsInEveryLanguage(t *testing.T) {
 	for _, tag := range bot.Languages()[1:] {
-		for _, english := range []string{wordTooMuch, wordEdited, wordUnread, wordInClear, wordTyped, wordGoesOn, wordLate, wordStatus, wordDirectly, wordKept, wordSpace, wordManyRooms} {
+		for _, english := range []string{wordTooMuch, wordEdited, wordUnread, wordInClear, wordTyped, wordGoesOn, wordLate, wordStatus, wordDirectly, wordKept, wordSpace, wordWrite, wordManyRooms} {
 			if words := bot.Translated(tag, english); words == english {
 				t.Errorf("%s: %q is not translated", tag, english)
 			}

@@ -226,10 +226,25 @@ func ShowAgain(in *Input, why string, moved bool) Step {
 // SentAway returns the step that tells the organisers, directly, that the bot has left the room
 // of the event.
 func SentAway(in *Input, left time.Time) Step {
+	return in.directly("left", left, say("event.sent.away", in.Contest.Name, instant(left.Add(week), in.Now)))
+}
+
+// Silenced returns the step that tells the organisers, directly, that the bot may not write where
+// the event is played, and what it lacks; empty: it cannot reach the place.
+func Silenced(in *Input, lacks string) Step {
+	what := say("event.silenced.gone")
+	if lacks != "" {
+		what = say("event.silenced.lacks", text.Adapters(lacks))
+	}
+	return in.directly("silenced", in.Now, say("event.silenced", in.Contest.Name), what)
+}
+
+// directly returns a step that only tells each organiser something, which happened at a time.
+func (in *Input) directly(what string, at time.Time, texts ...text.Message) Step {
 	c := in.Contest
 	s := Step{Step: match.Step{Request: in.Request.ID, At: in.Now}}
 	for n, organiser := range c.Organisers {
-		p := c.notice("left-"+strconv.FormatInt(left.UnixMilli(), 10)+"-"+itoa(n+1), []text.Message{say("event.sent.away", c.Name, instant(left.Add(week), in.Now))}, organiser)
+		p := c.notice(what+"-"+strconv.FormatInt(at.UnixMilli(), 10)+"-"+itoa(n+1), texts, organiser)
 		p.Private, p.Where = true, match.Room{Platform: c.Where.Platform} // posts to the room itself wait
 		s.Posts = append(s.Posts, p)
 	}

@@ -195,8 +195,18 @@ type Forbidden struct {
 	Unasked    bool // the adapter knew, so nothing was sent
 }
 
+const notPermitted = "not permitted"
+
 // Error names the permission, if it is known.
-func (e Forbidden) Error() string { return strings.TrimSuffix("not permitted: "+e.Permission, ": ") }
+func (e Forbidden) Error() string { return strings.TrimSuffix(notPermitted+": "+e.Permission, ": ") }
+
+// Lacks returns the permission that the text of an error names, which may wrap a [Forbidden] and
+// be wrapped in [InThread]; empty: it names none.
+func Lacks(why string) string {
+	_, lacks, _ := strings.Cut(why, notPermitted+": ")
+	lacks, _, _ = strings.Cut(lacks, ": ")
+	return lacks
+}
 
 // InThread wraps an error that concerns only the thread of a game. The channel can be
 // reached, and its other games go on.
