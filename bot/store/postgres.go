@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // This file holds everything that is specific to PostgreSQL.
@@ -43,6 +46,17 @@ const (
 	pgCostly  = time.Minute
 	pgPatient = time.Hour // what a command does while nobody waits for the bot
 )
+
+// A process that has the lock says every pgBeat that it lives. A spare takes the lock away from
+// one that has not for pgDead, because its machine has stopped it, for example. The spare
+// measures that with its own clock.
+var (
+	pgBeat = 5 * time.Second
+	pgDead = 20 * time.Second
+)
+
+// pgAgain is how long a spare waits between two tries, besides the time that it waits for the lock.
+const pgAgain = time.Second
 
 // IsPostgres reports whether the name of a database is the address of one on PostgreSQL.
 func IsPostgres(name string) bool {
@@ -116,7 +130,82 @@ func openPostgres(ctx context.Context, address string) (_ *Store, err error) {
 		return nil, err
 	}
 	s.committer = startCommitter(s.write, func() error { return nil })
+	s.beat = startBeat(s.write)
 	return s, nil
+}
+
+// startBeat says every pgBeat that this process lives, until the function that it returns is called.
+func startBeat(write *sql.DB) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var beating sync.WaitGroup
+	beating.Go(func() {
+		every := time.NewTicker(pgBeat)
+		defer every.Stop()
+		for {
+			select {
+			case <-every.C:
+				write.PingContext(ctx) //nolint:errcheck // the next change will tell
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return func() { cancel(); beating.Wait() }
+}
+
+// OpenWhenFree is Open, but while another process has the database on PostgreSQL it waits, and
+// takes over when that one ends, is cut off, or does not move any more. It calls waits with the
+// error of each try; not all of these are ErrInUse.
+func OpenWhenFree(ctx context.Context, address string, waits func(error)) (*Store, error) {
+	var other sign
+	for spare := false; ; {
+		s, err := Open(ctx, address)
+		spare = spare || errors.Is(err, ErrInUse)
+		if !spare || err == nil || errors.Is(err, ErrNewer) || errors.Is(err, ErrUnreadable) {
+			return s, err
+		}
+		waits(err)
+		if errors.Is(err, ErrInUse) {
+			other.look(ctx, address) //nolint:errcheck // the next try will tell
+		}
+		if err := backoff.Sleep(ctx, pgAgain); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// A sign is the last sign of life of a process that has the lock.
+type sign struct {
+	pid  int64
+	last string
+	seen time.Time // when it was new
+}
+
+// look ends the connection of the process that has the lock, if there was no sign for pgDead.
+// Whatever it does at the moment PostgreSQL finishes first.
+func (s *sign) look(ctx context.Context, address string) error {
+	db, err := pgPool{answer: pgAnswer, conns: 1}.open(address)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	is := sign{seen: time.Now()}
+	err = db.QueryRowContext(ctx, `SELECT pid, CAST(backend_start AS TEXT) || CAST(state_change AS TEXT) || CASE state WHEN 'active' THEN CAST(clock_timestamp() AS TEXT) ELSE '' END
+		FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted
+			AND classid = CAST($1 AS BIGINT) AND objid = CAST(hashtext(current_schema()) AS BIGINT) & 4294967295
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, lockClass).Scan(&is.pid, &is.last)
+	if err != nil {
+		return err
+	}
+	if is.pid != s.pid || is.last != s.last {
+		*s = is
+		return nil
+	}
+	if time.Since(s.seen) < pgDead {
+		return nil
+	}
+	_, err = db.ExecContext(ctx, "SELECT pg_terminate_backend($1)", s.pid)
+	return err
 }
 
 // Lossy reports whether PostgreSQL, by the address, has standbys, and does not wait for any: one
@@ -157,11 +246,13 @@ func suitable(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
+// lockClass distinguishes our locks from those of other programs.
+const lockClass = 0x68616c66
+
 // lockPostgres makes a connection the only one of its kind in its database and schema. A
 // process that was killed a moment ago may still have the lock, so it waits a little.
 func lockPostgres(ctx context.Context, c *pgx.Conn) error {
-	const half = 0x68616c66 // distinguishes our locks from those of other programs
-	_, err := c.Exec(ctx, "SELECT pg_advisory_lock($1, hashtext(current_schema()))", int32(half))
+	_, err := c.Exec(ctx, "SELECT pg_advisory_lock($1, hashtext(current_schema()))", int32(lockClass))
 	if code(err) == "55P03" { // it took longer than lock_timeout
 		return ErrInUse
 	}

@@ -243,6 +243,45 @@ func TestPostgresInUse(t *testing.T) {
 	must(t, s.SetBookmark(ctx, "a", "5"))
 }
 
+// A process that does not move any more loses the database to a spare; one that only has nothing to
+// do keeps it.
+func TestStoppedProcess(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	beat, dead := pgBeat, pgDead
+	t.Cleanup(func() { pgBeat, pgDead = beat, dead })
+	shortAnswers(t)
+	address := pgtest.Start(t).Database(t)
+
+	pgBeat = 10 * time.Millisecond
+	alive := opened(t, address)
+	tries := 0
+	pgDead = 0
+	_, err := OpenWhenFree(ctx, address, func(err error) {
+		if tries++; tries > 2 || !errors.Is(err, ErrInUse) {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || tries != 3 {
+		t.Fatalf("after %d tries: %v", tries, err)
+	}
+	must(t, alive.SetBookmark(t.Context(), "a", "1"))
+	must(t, alive.Close())
+
+	pgBeat = time.Hour
+	stopped := opened(t, address)
+	spare, err := OpenWhenFree(t.Context(), address, func(error) {})
+	must(t, err)
+	must(t, spare.SetBookmark(t.Context(), "a", "2"))
+	for range 2 {
+		err = stopped.SetBookmark(t.Context(), "a", "3")
+	}
+	if !errors.Is(err, ErrInUse) {
+		t.Errorf("one that was stopped and goes on writes: %v", err)
+	}
+	must(t, spare.Close())
+}
+
 // A server that hangs holds nobody up: people get an answer, and turns go on afterwards.
 func TestPostgresHangs(t *testing.T) {
 	shortAnswers(t)

@@ -52,6 +52,7 @@ type Store struct {
 	path       string      // of the file; empty in memory and on PostgreSQL
 	address    string      // on PostgreSQL; else empty
 	newest     *timeline   // on PostgreSQL
+	beat       func()      // on PostgreSQL; stops saying that this process lives
 	file       *os.File
 	unlock     func() error
 }
@@ -78,6 +79,9 @@ func Open(ctx context.Context, name string) (*Store, error) {
 // Close waits for changes under way, and releases the file.
 func (s *Store) Close() error {
 	var errs []error
+	if s.beat != nil {
+		s.beat()
+	}
 	if s.committer != nil {
 		s.committer.stop()
 	}

@@ -103,38 +103,26 @@ func (*serveCmd) Run(e *env) error {
 	}
 }
 
-// spareAgain is how long a spare waits between two tries, besides the time that PostgreSQL lets it
-// wait for the lock.
-const spareAgain = time.Second
-
 // openWhenFree opens the database. On PostgreSQL there may be several Halfpoints: while another
 // one has the database, this one is a spare, which waits to take over.
 func openWhenFree(ctx context.Context, database string, log *slog.Logger, seen *monitor) (*store.Store, error) {
-	for {
-		st, err := store.Open(ctx, database)
-		switch {
-		case err == nil:
-			if seen.spare.Swap(false) {
-				log.Info("the other halfpoint is gone, this one takes over")
-			}
-			return st, nil
-		case !store.IsPostgres(database):
-			return nil, err
-		case errors.Is(err, store.ErrInUse):
-			if !seen.spare.Swap(true) {
-				log.Info("another halfpoint has the database; this one waits to take over", "database", store.Redacted(database))
-			}
-		case !seen.spare.Load():
-			return nil, err
-		default: // what lets us take over may also be a fault of the database
-			log.Warn("opening the database failed, will retry", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(spareAgain):
-		}
+	if !store.IsPostgres(database) {
+		return store.Open(ctx, database)
 	}
+	said := ""
+	st, err := store.OpenWhenFree(ctx, database, func(why error) {
+		switch {
+		case !seen.spare.Swap(true):
+			log.Info("another halfpoint has the database; this one waits to take over", "database", store.Redacted(database))
+		case !errors.Is(why, store.ErrInUse) && why.Error() != said: // what lets us take over may also be a fault of the database
+			said = why.Error()
+			log.Warn("opening the database failed, will retry", "error", why)
+		}
+	})
+	if err == nil && seen.spare.Swap(false) {
+		log.Info("the other halfpoint is gone, this one takes over")
+	}
+	return st, err
 }
 
 // platforms knows which platforms have stopped for good. Its methods may be called
