@@ -130,12 +130,13 @@ func openPostgres(ctx context.Context, address string) (_ *Store, err error) {
 		return nil, err
 	}
 	s.committer = startCommitter(s.write, func() error { return nil })
-	s.beat = startBeat(s.write)
+	s.beat = s.startBeat()
 	return s, nil
 }
 
-// startBeat says every pgBeat that this process lives, until the function that it returns is called.
-func startBeat(write *sql.DB) (stop func()) {
+// startBeat says every pgBeat that this process lives, until the function that it returns is
+// called. If another process has the lock, whoever watches the commits is told.
+func (s *Store) startBeat() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var beating sync.WaitGroup
 	beating.Go(func() {
@@ -144,7 +145,10 @@ func startBeat(write *sql.DB) (stop func()) {
 		for {
 			select {
 			case <-every.C:
-				write.PingContext(ctx) //nolint:errcheck // the next change will tell
+				err := s.write.PingContext(ctx)
+				if watch := s.committer.watch.Load(); watch != nil && errors.Is(err, ErrInUse) {
+					(*watch)(0, 0, err)
+				}
 			case <-ctx.Done():
 				return
 			}

@@ -111,7 +111,9 @@ func (s *Store) Close() error {
 
 // Watch has f called after each commit: with the number of changes in it, how long it took,
 // and why the database failed, nil if it did not. A change that was refused, for example
-// because of a conflict, is no failure. f must return soon, since the next commit waits.
+// because of a conflict, is no failure. f must return soon, since the next commit waits. On
+// PostgreSQL f is also called, without changes, when another process has the database (ErrInUse),
+// possibly more than once and concurrently.
 func (s *Store) Watch(f func(changes int, took time.Duration, failed error)) {
 	s.committer.watch.Store(&f)
 }

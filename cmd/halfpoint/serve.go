@@ -63,7 +63,9 @@ func (*serveCmd) Run(e *env) error {
 		log.Warn("PostgreSQL waits for no standby: one that is promoted may lack turns that were answered; set synchronous_standby_names")
 	}
 	st.Watch(func(changes int, took time.Duration, failed error) {
-		seen.committed(changes, took, failed)
+		if changes > 0 {
+			seen.committed(changes, took, failed)
+		}
 		if errors.Is(failed, store.ErrInUse) { // on PostgreSQL, while we were cut off from it
 			now.replaced(failed)
 		}
