@@ -129,6 +129,11 @@ func openPostgres(ctx context.Context, address string) (_ *Store, err error) {
 	if s.costly, err = (pgPool{answer: pgCostly, conns: 1, newest: newest}).open(address); err != nil {
 		return nil, err
 	}
+	for _, db := range []*sql.DB{s.read, s.costly} { // there must be as many connections as that
+		if err := db.PingContext(ctx); err != nil {
+			return nil, err
+		}
+	}
 	s.committer = startCommitter(s.write, func() error { return nil })
 	s.beat = s.startBeat()
 	return s, nil

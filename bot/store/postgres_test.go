@@ -159,6 +159,8 @@ func TestUnusablePostgres(t *testing.T) {
 		return database
 	}
 	guarded, newer := server.Database(t), server.Database(t)
+	server.Exec(t, "CREATE ROLE lonely LOGIN CONNECTION LIMIT 2")
+	server.Exec(t, "CREATE DATABASE lonely OWNER lonely")
 	server.Exec(t, "CREATE ROLE guarded LOGIN PASSWORD 'right'")
 	server.Exec(t, "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'")
 	must(t, opened(t, newer).Close())
@@ -170,6 +172,7 @@ func TestUnusablePostgres(t *testing.T) {
 		"a standby":        {sql(server.Database(t), "DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = on'; END $$"), "halfpoint needs the primary"},
 		"another program":  {sql(server.Database(t), "CREATE TABLE cats (name TEXT)"), "another program's"},
 		"a newer version":  {sql(newer, "INSERT INTO "+versionTable+" (version_id, is_applied) VALUES (9999, true)"), "written by a newer halfpoint"},
+		"two connections":  {strings.Replace(server.Address("lonely"), "halfpoint@", "lonely@", 1), `too many connections for role "lonely"`},
 		"no UTF-8":         {server.Address("latin"), "the encoding of the database is LATIN1"},
 		"no schema":        {sql(server.Database(t), "DROP SCHEMA public"), "search_path"},
 	} {
