@@ -2,12 +2,16 @@ package bot
 
 import (
 	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -329,6 +333,38 @@ func (s Settings) Mistake(err error) error {
 		return s.at("public_url", why)
 	}
 	return s.at(key, why)
+}
+
+// ownSettings may differ between the processes on one database.
+var ownSettings = []string{"listen", "discord.listen", "metrics", "database", "rulesets"}
+
+// Digests returns a digest of each setting that all processes on one database should share, by its
+// key, and of the custom rulesets by "rulesets". Without the salt, which is random, nobody can try
+// out what a digest is of.
+func (s Settings) Digests(salt string, own []*rules.Ruleset) map[string]string {
+	digest := func(value any) string {
+		h := hmac.New(sha256.New, []byte(salt))
+		fmt.Fprintf(h, "%#v", value)
+		return hex.EncodeToString(h.Sum(nil)[:8])
+	}
+	digests := map[string]string{}
+	for key, setting := range s.table() {
+		if slices.Contains(ownSettings, key) {
+			continue
+		}
+		value := reflect.ValueOf(setting).Elem().Interface()
+		if text, ok := value.(secret.Text); ok {
+			value = text.Reveal()
+		}
+		digests[key] = digest(value)
+	}
+	var ids []string
+	for _, r := range own {
+		ids = append(ids, r.ID())
+	}
+	slices.Sort(ids)
+	digests["rulesets"] = digest(ids)
+	return digests
 }
 
 // check notes settings with values that cannot be used.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // The example says what the defaults are, and leaves nothing out.
@@ -183,5 +184,40 @@ func TestMistakeOfPlatform(t *testing.T) {
 		if got := s.Mistake(errors.New(said)).Error(); !strings.HasSuffix(got, want) {
 			t.Errorf("%q becomes %q", said, got)
 		}
+	}
+}
+
+// Processes on one database compare digests of their settings: each one tells its setting from
+// others, a secret cannot be guessed from it, and what each may have of its own has none.
+func TestDigests(t *testing.T) {
+	s := Defaults
+	s.Discord.Token = secret.New("a token")
+	is := s.Digests("salt", nil)
+	for key := range s.table() {
+		if _, there := is[key]; there != (key == "rulesets" || !slices.Contains(ownSettings, key)) {
+			t.Errorf("%s has a digest: %t", key, there)
+		}
+	}
+	for key, change := range map[string]func(*Settings){
+		"discord.token": func(s *Settings) { s.Discord.Token = secret.New("another") },
+		"matrix.allow":  func(s *Settings) { s.Matrix.Allow = []string{"a", "b"} },
+		"limits.person": func(s *Settings) { s.Limits.Person++ },
+		"":              func(s *Settings) { s.Listen, s.Database, s.Rulesets = "x", "y", []string{"elsewhere.yaml"} },
+	} {
+		other := s
+		change(&other)
+		for k, d := range other.Digests("salt", nil) {
+			if (d != is[k]) != (k == key) {
+				t.Errorf("with another %q the digest of %s is %s, and was %s", key, k, d, is[k])
+			}
+		}
+	}
+	for k, d := range s.Digests("pepper", nil) {
+		if d == is[k] {
+			t.Errorf("the digest of %s has no salt", k)
+		}
+	}
+	if own := s.Digests("salt", []*rules.Ruleset{{Name: "mine", Version: 1}}); own["rulesets"] == is["rulesets"] {
+		t.Error("a custom ruleset makes no difference")
 	}
 }

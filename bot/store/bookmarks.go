@@ -16,6 +16,20 @@ func (s *Store) Bookmark(ctx context.Context, adapter string) (value string, err
 	return value, err
 }
 
+// LookBookmark is Store.Bookmark in a database that comes from [Look]; empty also without tables.
+func LookBookmark(ctx context.Context, db *sql.DB, key string) (value string, err error) {
+	defer annotate(&err, "find the bookmark of %s", key)
+	var tables int
+	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+tablesOf(onPostgres(db))+" AS t WHERE name = 'bookmark'").Scan(&tables); err != nil || tables == 0 {
+		return "", err
+	}
+	found, err := values[string](ctx, db, "SELECT value FROM bookmark WHERE adapter = $1", key)
+	if len(found) > 0 {
+		value = found[0]
+	}
+	return value, err
+}
+
 // SetBookmark stores an adapter's place in its stream of events.
 func (s *Store) SetBookmark(ctx context.Context, adapter, value string) (err error) {
 	defer annotate(&err, "set the bookmark of %s", adapter)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/web"
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -122,6 +124,17 @@ func (c *configCheckCmd) Run(e *env) error {
 	}
 	if s.URL != "" {
 		fmt.Fprintf(e.out, "public_url: %s\n", s.URL)
+	}
+	if store.IsPostgres(s.Database) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		keys, err := unlike(ctx, s, own)
+		cancel()
+		switch {
+		case err != nil:
+			return err
+		case len(keys) > 0:
+			fmt.Fprintf(e.out, "the halfpoint that works, or last did, has other values of: %s\n", strings.Join(keys, ", "))
+		}
 	}
 	for _, r := range own {
 		fmt.Fprintf(e.out, "ruleset: %s, %s\n", r.ID(), r.Title)

@@ -42,6 +42,10 @@ func TestOnPostgres(t *testing.T) {
 	says(0, "1 game with 5 events", "check", "--database", address)
 	says(0, "No undelivered posts", "undelivered", "--database", address)
 	says(0, "database: postgres://halfpoint:xxxxx@", "config", "check", "--database", address)
+	t.Setenv("HALFPOINT_LIMITS_PERSON", "100000") // as serve has it
+	t.Setenv("HALFPOINT_DISCORD_GUILD", "12345678901234567")
+	says(0, "the halfpoint that works, or last did, has other values of: discord.guild, limits.channel\n", "config", "check", "--database", address)
+	t.Setenv("HALFPOINT_DISCORD_GUILD", "")
 	says(2, "use pg_dump", "backup", "--database", address, t.TempDir())
 	says(2, "use pg_restore", "restore", "--database", address, "games.backup")
 	exports := t.TempDir()
@@ -102,7 +106,11 @@ func TestSpareTakesOver(t *testing.T) {
 	first := serve(t, address)
 	ask(first, 1, "black", "/new aga 9x9")
 	ask(first, 2, "black", "/place E5")
+	t.Setenv("HALFPOINT_DISCORD_GUILD", "12345678901234567")
 	second := spare()
+	if log := second.stderr.String(); !strings.Contains(log, "settings=discord.guild\n") {
+		t.Errorf("nothing is said of another configuration:\n%s", log)
+	}
 	first.Process.Kill()
 	first.Wait()
 	second.ready(t)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // drain is how long open requests may take after the signal to stop.
@@ -49,7 +51,7 @@ func (*serveCmd) Run(e *env) error {
 		return err
 	}
 	defer closeMonitor()
-	st, err := openWhenFree(ctx, s.Database, log, seen)
+	st, err := openWhenFree(ctx, s, own, log, seen)
 	if err != nil && seen.spare.Load() && ctx.Err() != nil { // a spare that nobody needs any more
 		return nil
 	}
@@ -107,15 +109,20 @@ func (*serveCmd) Run(e *env) error {
 
 // openWhenFree opens the database. On PostgreSQL there may be several Halfpoints: while another
 // one has the database, this one is a spare, which waits to take over.
-func openWhenFree(ctx context.Context, database string, log *slog.Logger, seen *monitor) (*store.Store, error) {
-	if !store.IsPostgres(database) {
-		return store.Open(ctx, database)
+func openWhenFree(ctx context.Context, s bot.Settings, own []*rules.Ruleset, log *slog.Logger, seen *monitor) (*store.Store, error) {
+	if !store.IsPostgres(s.Database) {
+		return store.Open(ctx, s.Database)
 	}
 	said := ""
-	st, err := store.OpenWhenFree(ctx, database, func(why error) {
+	st, err := store.OpenWhenFree(ctx, s.Database, func(why error) {
 		switch {
 		case !seen.spare.Swap(true):
-			log.Info("another halfpoint has the database; this one waits to take over", "database", store.Redacted(database))
+			if keys, err := unlike(ctx, s, own); err != nil {
+				log.Warn("comparing the configuration with that of the other halfpoint failed", "error", err)
+			} else if len(keys) > 0 {
+				log.Warn("the configuration differs from that of the other halfpoint", "settings", strings.Join(keys, ", "))
+			}
+			log.Info("another halfpoint has the database; this one waits to take over", "database", store.Redacted(s.Database))
 		case !errors.Is(why, store.ErrInUse) && why.Error() != said: // what lets us take over may also be a fault of the database
 			said = why.Error()
 			log.Warn("opening the database failed, will retry", "error", why)
@@ -123,6 +130,11 @@ func openWhenFree(ctx context.Context, database string, log *slog.Logger, seen *
 	})
 	if err == nil && seen.spare.Swap(false) {
 		log.Info("the other halfpoint is gone, this one takes over")
+	}
+	if err == nil {
+		if err = noteSettings(ctx, st, s, own); err != nil {
+			return nil, errors.Join(err, st.Close())
+		}
 	}
 	return st, err
 }
