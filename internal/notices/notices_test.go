@@ -46,7 +46,7 @@ func TestNotices(t *testing.T) {
 	}
 	holds("Go", "Copyright 2009 The Go Authors")
 	holds("github.com/golang/freetype", "The FreeType Project LICENSE")
-	holds("go.yaml.in/yaml/v3", "--- NOTICE")                   // Apache-2.0 demands it
+	holds("go.yaml.in/yaml/v3", "--- NOTICE")                    // Apache-2.0 demands it
 	holds("modernc.org/libc", "musl")                            // what it was translated from
 	holds("github.com/klauspost/compress", "--- gzhttp/LICENSE") // of a package alone
 	holds("maunium.net/go/mautrix", "Source: go mod download maunium.net/go/mautrix@v")
