@@ -94,7 +94,7 @@ type Contest struct {
 type Player struct {
 	Person match.PersonID // the present one, if the player was replaced
 	Rank   int            // see ParseRank; NoRank: none
-	Seeded int            // the rank by which the seat is paired: that of its first player
+	Seeded int            // the rank by which the seat is paired: that of its player when the first round was drawn
 	Joined time.Time
 	Left   time.Time        // when they left, or were withdrawn; zero: they are in
 	Before []match.PersonID // whom they replaced, oldest first

@@ -384,6 +384,54 @@ func TestWaitingListOfALeague(t *testing.T) {
 	}
 }
 
+// Whoever takes a place from the waiting list has said their rank. Before anything is drawn the
+// place is theirs in every respect; later it is paired by the rank of its first player.
+func TestReplaceKeepsRank(t *testing.T) {
+	d := league(t, 0, "until:1d days:10 seats:4 ranks:yes")
+	for n := range 6 {
+		d.do(match.PersonID(fmt.Sprint("p", n+1)), fmt.Sprintf("join rank:%dk", 10+n))
+	}
+	d.do("org", "replace player:p1")
+	if p := d.c.Players[0]; p.Person != "p5" || RankName(p.Rank) != "14k" || RankName(p.Seeded) != "14k" {
+		t.Errorf("during the sign-up: %+v", p)
+	}
+	d.wait(25 * time.Hour)
+	d.do("org", "replace player:p2")
+	if p := d.c.Players[1]; p.Person != "p6" || RankName(p.Rank) != "15k" || RankName(p.Seeded) != "11k" {
+		t.Errorf("in the league: %+v", p)
+	}
+	d.wait(time.Second)
+	d.do("org", "replace player:p3 other:late rank:2d")
+	if p := d.c.Players[2]; RankName(p.Rank) != "2d" || RankName(p.Seeded) != "12k" {
+		t.Errorf("from outside: %+v", p)
+	}
+}
+
+// A game that began again at another table is not decided at the first one, so nobody has two
+// results for it.
+func TestResultOfAGameThatBeganAgain(t *testing.T) {
+	d := league(t, 4, "until:1d days:10 system:swiss rounds:2")
+	d.wait(25 * time.Hour)
+	black := d.c.Players[d.c.Round().Tables[0].Black-1].Person
+	d.do("org", "replace player:"+string(black)+" other:late")
+	d.wait(time.Second)
+	if said := d.do("org", "result table:1 as:black confirm:yes"); !strings.Contains(said, "Table 3 has taken the place of table 1") {
+		t.Error(said)
+	}
+	if r := d.c.Round().Tables[0].Result; r.How != Annulled {
+		t.Errorf("table 1 has %+v", r)
+	}
+	d.do("org", "result table:3 as:white confirm:yes")
+	d.do("org", "result table:3 as:void confirm:yes") // then neither counts, and either can be decided
+	d.do("org", "result table:1 as:black confirm:yes")
+	if r := d.c.Round().Tables[0].Result; r.Black != 2 {
+		t.Errorf("table 1 has %+v", r)
+	}
+	if said := d.do("org", "result table:3 as:white confirm:yes"); !strings.Contains(said, "Table 1 has taken the place of table 3") {
+		t.Error(said)
+	}
+}
+
 func TestNobodyJoins(t *testing.T) {
 	for players, state := range map[int]State{0: Cancelled, 1: Cancelled, 2: Playing, 3: Playing, 9: Playing, 41: Playing} {
 		d := league(t, players, "until:1d")

@@ -216,6 +216,9 @@ func (c *Contest) replaces(e Event) error {
 	}
 	p.Before = append(slices.Clip(p.Before), p.Person)
 	p.Person, p.Left, p.Out, p.Rank = b.Person, time.Time{}, 0, rankOf(b.Rank)
+	if c.State == SignUp && p.Rank != NoRank { // nothing has been drawn yet
+		p.Seeded = p.Rank
+	}
 	if err := c.score(e); err != nil {
 		return err
 	}

@@ -136,6 +136,9 @@ func replace(in *Input) Step {
 		return in.refuse(say("event.already.in", named(next), c.Name))
 	}
 	rank := NoRank
+	if at > 0 { // they said it when they joined
+		rank = c.Players[at-1].Rank
+	}
 	if typed := in.arg("rank"); typed != "" {
 		var err error
 		if rank, err = ParseRank(typed); err != nil {
@@ -203,6 +206,9 @@ func result(in *Input) Step {
 		return in.refuse(say("event.bad.table", strconv.Itoa(len(tables))))
 	}
 	t := tables[table-1]
+	if again := c.Rounds[round-1].again(t); again > 0 && t.Result != nil && t.Result.How == Annulled {
+		return in.refuse(say("event.again", itoa(table), itoa(again), itoa(round)))
+	}
 	score.Round, score.Table, score.How = round, table, cmp.Or(score.How, Typed)
 	said := say("event.result", strconv.Itoa(table), named(c.Players[t.Black-1].Person), named(c.Players[t.White-1].Person), score.words(), named(in.By))
 	if !in.confirmed() {

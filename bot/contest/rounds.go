@@ -134,7 +134,7 @@ func (c *Contest) Tournament() pairing.Tournament {
 		round := pairing.Round{Bye: r.Bye - 1}
 		at := map[[2]int]int{}
 		for _, tb := range r.Tables {
-			if tb.Result != nil && tb.Result.How == Annulled && r.again(tb) {
+			if tb.Result != nil && tb.Result.How == Annulled && r.again(tb) > 0 {
 				continue
 			}
 			pair := [2]int{tb.Black - 1, tb.White - 1}
@@ -153,9 +153,9 @@ func (c *Contest) Tournament() pairing.Tournament {
 	return t
 }
 
-// again reports whether a game that counts for nobody was begun again at another table.
-func (r Round) again(t Table) bool {
-	return slices.ContainsFunc(r.Tables, func(o Table) bool {
+// again returns the number of the table that counts in the place of one that counts for nobody; 0: none does.
+func (r Round) again(t Table) int {
+	return 1 + slices.IndexFunc(r.Tables, func(o Table) bool {
 		return o.Game != t.Game && o.Book == t.Book && o.Black == t.Black && o.White == t.White && (o.Result == nil || o.Result.How != Annulled)
 	})
 }
@@ -473,7 +473,11 @@ func (in *Input) pair() Step {
 	} else if bodies = in.and(b); len(b.Tables) == 0 && len(bodies) == 1 {
 		return in.refuse(say("event.few", len(playing)))
 	}
-	s := in.step([]text.Message{say("event.started", c.Name)}, bodies...)
+	said := say("event.started", c.Name)
+	if !first {
+		said = say("event.round.started", itoa(len(c.Rounds)+1), c.Name)
+	}
+	s := in.step([]text.Message{said}, bodies...)
 	if s.Contest != nil && len(b.Tables) > 0 {
 		s.Posts = append(s.Posts, s.Contest.announcement())
 	}
