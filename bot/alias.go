@@ -57,8 +57,12 @@ func FindCommand(name string) (Command, bool) {
 	return h.Command, ok
 }
 
-// unknown returns the error for an unknown command, with the nearest known one.
+// unknown returns the error for an unknown command, with the nearest known one, or the one of
+// which it is a part: /event what:replace.
 func unknown(name string) error {
+	if slices.ContainsFunc(eventChoices, func(c Choice) bool { return c.Value == name }) {
+		return text.Error("parse.unknown.near", shortened(name), eventName+" what:"+name)
+	}
 	names := slices.Collect(maps.Keys(aliases))
 	slices.Sort(names)
 	for _, c := range slices.Backward(Commands()) {

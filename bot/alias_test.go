@@ -60,6 +60,7 @@ func TestAliases(t *testing.T) {
 func TestNear(t *testing.T) {
 	for typed, want := range map[string]string{
 		"/palce": " Did you mean /place?", "/comp": " Did you mean /compare?", "/pl": " Did you mean /place?",
+		"/replace": " Did you mean /event what:replace?", "/late": " Did you mean /event what:late?",
 		"/komi": " /help lists them all.", "/p": " /help lists them all.",
 	} {
 		if _, _, err := Parse(typed); err == nil || !strings.HasSuffix(err.Error(), want) {
