@@ -3,7 +3,6 @@ package web
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -248,28 +247,52 @@ func TestEventPageInChromium(t *testing.T) {
 	}
 }
 
-// An answer that comes after a newer one does not take the page back.
-func TestEventPageStaysNewInChromium(t *testing.T) {
+// The page of an event asks for itself once at a time, every ten seconds at most, and not while
+// nobody can see it. It reads the clock of the test.
+func TestEventPageAsksSeldomInChromium(t *testing.T) {
 	l, p := eventTab(t)
 	get[bool](p, `(() => {
-		const ask = window.fetch;
-		window.asked = 0;
-		window.fetch = async (...what) => {
-			const first = ++window.asked === 1, text = await (await ask(...what)).text();
-			if (first) await new Promise((done) => { window.late = done; });
-			return new Response(text);
-		};
+		const ask = window.fetch, set = window.setTimeout, clear = window.clearTimeout;
+		window.held = null, window.looked = 0, window.away = false;
+		window.fetch = async (...what) => { await new Promise((done) => { window.answer = done; }); return ask(...what); };
+		window.setTimeout = (run, ms, ...others) => run.name === "update" ? (window.held = { run, ms }, -1) : set(run, ms, ...others);
+		window.clearTimeout = (timer) => timer === -1 ? (window.looked++, window.held = null) : clear(timer);
+		performance.now = () => 1e6;
+		Object.defineProperty(document, "hidden", { get: () => window.away });
+		window.seen = (yes) => { window.away = !yes; document.dispatchEvent(new Event("visibilitychange")); return window.held?.ms ?? -1; };
+		window.go = () => { const { run } = window.held; window.held = null, window.looked = 0; run(); return true; };
 		return true;
 	})()`)
-	m, who := l.waiting(t)
-	p.wait(showsBoard, m.Page, m.Seq)
-	l.ask(t, who, "/place C3 game:"+strconv.Itoa(m.Number))
-	p.wait("window.late")
-	m, who = l.waiting(t)
-	l.ask(t, who, "/place B2 game:"+strconv.Itoa(m.Number))
+	turn := func(at string) match.Match {
+		t.Helper()
+		m, who := l.waiting(t)
+		l.ask(t, who, "/place "+at+" game:"+strconv.Itoa(m.Number))
+		return m
+	}
+	waits := func(want int) {
+		t.Helper()
+		p.wait("window.held")
+		if ms := get[int](p, "window.held.ms"); ms != want {
+			t.Errorf("it waits %d ms, want %d", ms, want)
+		}
+		if unseen, seen := get[int](p, "window.seen(false)"), get[int](p, "window.seen(true)"); unseen != -1 || seen != want {
+			t.Errorf("it waits %d ms while nobody sees it, then %d; -1: it does not ask", unseen, seen)
+		}
+		get[bool](p, "window.go()")
+	}
+	turn("C3")
+	p.wait("window.held")
+	get[bool](p, "window.go()")
+	m := turn("B2")
+	p.wait("window.looked")
+	if get[bool](p, "window.held !== null") {
+		t.Error("it asks again while it is being answered")
+	}
+	get[bool](p, "(window.answer(), true)")
 	p.wait(showsBoard, m.Page, m.Seq+1)
-	if !get[bool](p, `new Promise((done) => { window.late(); setTimeout(() => done(`+fmt.Sprintf(showsBoard, m.Page, m.Seq+1)+`), 100); })`) {
-		t.Error("the page shows an older board again")
+	get[bool](p, "(window.fetch = () => Promise.reject(), true)")
+	for _, ms := range []int{10_000, 1000, 2000} { // there was another turn, then the network is away
+		waits(ms)
 	}
 }
 

@@ -3,26 +3,40 @@
 import { following } from "./follow.js";
 import { Shared } from "./share.js";
 
+const PAUSE = 10_000; // ms between two requests: a large event has many turns, and a large page
 const main = document.querySelector("main");
-let newest = main.dataset.newest, retrying = 0;
-let asked = 0, shown = 0; // how often the page was asked for, and which of these answers is shown
+let newest = main.dataset.newest;
+let stale = false, asking = false, tries = 0, timer = 0;
+let next = 0; // when the page may be asked for again
 
-async function update(tries = 0) {
-  clearTimeout(retrying);
-  const mine = ++asked;
-  let page;
+/** Asks for the page if it is stale: once at a time, not too often, and only while it can be seen. */
+function soon() {
+  clearTimeout(timer);
+  if (stale && !asking && !document.hidden) timer = setTimeout(update, Math.max(0, next - performance.now()));
+}
+
+async function update() {
+  stale = false, asking = true;
+  let fresh;
   try {
-    page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+    const answer = await fetch(location.href, { signal: AbortSignal.timeout(30_000) });
+    fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
   } catch {
     // the network is away
   }
-  if (mine < shown) return; // what was asked for later has come before, and is newer
-  const fresh = page?.querySelector("main");
-  if (!fresh) { // too many requests, or the server has a bad day
-    if (mine === asked) retrying = setTimeout(() => update(tries + 1), 1000 * Math.min(2 ** tries, 60));
-    return;
-  }
-  shown = mine;
+  asking = false;
+  if (fresh) tries = 0, show(fresh);
+  else stale = true; // too many requests, or the server has a bad day
+  next = performance.now() + (fresh ? PAUSE : 1000 * Math.min(2 ** tries++, 60));
+  soon();
+}
+
+function outdated() {
+  stale = true;
+  soon();
+}
+
+function show(fresh) {
   if (!fresh.matches(".event")) shared.close(); // there is no page any more
   // What the reader has opened, where they are, and how far the tables are scrolled stays.
   const open = main.querySelector(":popover-open")?.id, focused = main.contains(document.activeElement) && document.activeElement;
@@ -39,5 +53,6 @@ async function update(tries = 0) {
 const shared = new Shared(following(main.dataset.event.slice(1), (now) => {
   if (now === newest) return;
   newest = now;
-  update();
-}, () => update()));
+  outdated();
+}, outdated));
+document.addEventListener("visibilitychange", soon);
