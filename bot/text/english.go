@@ -731,7 +731,7 @@ var english = map[string]string{
 	"event.few.one":            "That takes at least two players; {0} has joined.",
 	"event.start.sure":         "Begin “{1}” now with {0} players? Nobody can join afterwards.",
 	"event.started":            "“{0}” begins.",
-	"event.round.started":      "Round {0} of “{1}” begins.",
+	"event.round.started":      "Round {0} of “{1}” is paired.",
 	"event.nobody":             "“{1}” is called off: {0} people joined, and it takes two.",
 	"event.nobody.one":         "“{1}” is called off: {0} person joined, and it takes two.",
 	"event.begins":             "“{1}” begins with {0} games. Each opens here.",
