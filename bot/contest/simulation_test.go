@@ -140,6 +140,13 @@ func (g *gathering) looks() {
 		}
 		in[p.Person] = in[p.Person] || p.In()
 	}
+	for r, round := range g.c.Rounds { // a game that began again counts once
+		for n, t := range round.Tables {
+			if again := round.again(t); again > 0 && (t.Result == nil || t.Result.How != Annulled) {
+				g.errorf("round %d: tables %d and %d count for the same game", r+1, n+1, again)
+			}
+		}
+	}
 	if was == nil {
 		return
 	}
