@@ -16,7 +16,8 @@ func (c *checker) against(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	db, release, err := snapshot(ctx, path, c.progress)
+	name = Redacted(name)
+	db, release, err := asStored(ctx, path, c.progress)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -67,8 +68,7 @@ type state struct {
 }
 
 const (
-	began = `g.rules || char(10) || g.setup || char(10) || g.clock || char(10) || g.opener || char(10) || g.invited || char(10) || g.opened || char(10) ||
-		g.rated || char(10) || g.contest || char(10) || g.round || char(10) || g.tbl`
+	began      = `concat_ws(' | ', g.rules, g.setup, g.clock, g.opener, g.invited, g.opened, g.rated, g.contest, g.round, g.tbl)`
 	statesFrom = `SELECT g.id, COALESCE(c.platform, ''), COALESCE(c.channel, ''), COALESCE(c.number, 0), g.seq, ` + began + `,
 		COALESCE((SELECT proof FROM event WHERE game = g.id AND seq = 1), ''), COALESCE((SELECT proof FROM event WHERE game = g.id AND seq = g.seq), '')
 		FROM game g LEFT JOIN game_channel c ON c.game = g.id`
@@ -82,7 +82,7 @@ func scanState(scan scanner) (s state, err error) {
 
 // grown returns why a game has not grown out of its state in a backup, and the first event that
 // is another one; 0: the game itself is.
-func (c *checker) grown(ctx context.Context, backup *sql.DB, was state) (seq int, why string, err error) {
+func (c *checker) grown(ctx context.Context, backup reader, was state) (seq int, why string, err error) {
 	var began, last string
 	err = c.db.QueryRowContext(ctx, stateNow, was.id, was.seq).Scan(&began, &last)
 	switch {

@@ -63,7 +63,8 @@ const gamesAtOnce = 100
 // Check reads everything in the database called name as it is at one moment, folds every
 // game and proves it. Another process may be using the database, and notices nothing. An
 // error means that it could not be checked; damage is no error. Check changes nothing.
-// Unless backup is empty, Check also compares every game with the one in that backup. The
+// Unless backup is empty, Check also compares every game with the one in that backup, a file or an
+// address on PostgreSQL. The
 // adapters say which rows of their own tables would be leftovers.
 func Check(ctx context.Context, name, backup string, now time.Time, progress Progress, adapters ...bot.Leftovers) (r Report, err error) {
 	path, err := existing(name)

@@ -27,6 +27,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/pgtest"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -382,6 +383,38 @@ func TestCheckAgainstBackup(t *testing.T) {
 	r, err := store.Check(t.Context(), files{"": backup}.lay(t), files{"": earlier}.lay(t), noon, nil)
 	if err != nil || len(r.Damage) > 0 || r.Compared != len(games) {
 		t.Errorf("gone on: %+v, %v", r, err)
+	}
+
+	// A dump on PostgreSQL does for a backup, too; and a file for a database there.
+	server := pgtest.Start(t)
+	on := func(file []byte) string {
+		var export bytes.Buffer
+		_, err := store.Export(t.Context(), files{"": file}.lay(t), &export, nil)
+		must(t, err)
+		address := server.Database(t)
+		_, _, err = store.Import(t.Context(), address, &export, noon, nil)
+		must(t, err)
+		return address
+	}
+	is, was, file := on(recomputed), on(backup), files{"": backup}.lay(t)
+	for what, c := range map[string]struct {
+		name, against string
+		damage        int
+	}{
+		"the same file":     {was, file, 0},
+		"the same database": {was, was, 0},
+		"a file":            {is, file, 1},
+		"a database":        {is, was, 1},
+		"of a file":         {file, is, 1},
+	} {
+		r, err := store.Check(t.Context(), c.name, c.against, noon, nil)
+		if err != nil || len(r.Damage) != c.damage || r.Compared != len(games) {
+			t.Errorf("PostgreSQL, %s: %+v, %v", what, r, err)
+		}
+	}
+	wrong := strings.Replace(server.Address("none"), "halfpoint@", "halfpoint:secret@", 1)
+	if _, err := store.Check(t.Context(), file, wrong, noon, nil); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("an address that is wrong: %v", err)
 	}
 }
 
