@@ -3,13 +3,15 @@ package main
 import (
 	"os"
 	"strconv"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
-// lowerPriority lets other processes go first, such as the bot of the same database. Linux
-// knows the priority of each thread; new threads have that of the one that starts them.
+// lowerPriority lets other processes go first, such as the bot of the same database: this one
+// runs where they leave a processor idle. Linux knows the priority of each thread; new threads
+// have that of the one that starts them.
 func lowerPriority() {
-	const priority = 15
+	idle := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}
 	done := map[int]bool{}
 	for more := true; more; {
 		more = false
@@ -17,7 +19,7 @@ func lowerPriority() {
 		for _, t := range threads {
 			if id, err := strconv.Atoi(t.Name()); err == nil && !done[id] {
 				done[id], more = true, true
-				syscall.Setpriority(syscall.PRIO_PROCESS, id, priority) // a nicety: errors do not matter
+				unix.SchedSetAttr(id, &idle, 0) //nolint:errcheck // a nicety
 			}
 		}
 	}
