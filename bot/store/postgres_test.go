@@ -249,6 +249,7 @@ func TestPostgresInUse(t *testing.T) {
 // A process that does not move any more loses the database to a spare; one that only has nothing to
 // do keeps it.
 func TestStoppedProcess(t *testing.T) {
+	tier.Change(t) // most of it is waiting
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	beat, dead := pgBeat, pgDead
@@ -287,6 +288,7 @@ func TestStoppedProcess(t *testing.T) {
 
 // A server that hangs holds nobody up: people get an answer, and turns go on afterwards.
 func TestPostgresHangs(t *testing.T) {
+	tier.Change(t) // most of it is waiting
 	shortAnswers(t)
 	ctx := t.Context()
 	server := pgtest.Start(t)
