@@ -249,7 +249,7 @@ var triedAgain = `
 		FROM post
 		WHERE state = 'parked' AND platform = $1 AND channel = $2 AND kind <> 'status'
 			AND NOT EXISTS (
-				SELECT 1 FROM post newer WHERE newer.state = 'settled'
+				SELECT 1 FROM post newer WHERE newer.state = 'settled' AND newer.private = 0
 					AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
 					AND newer.n > post.n))
 	SELECT id FROM parked WHERE NOT EXISTS (

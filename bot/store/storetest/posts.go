@@ -327,6 +327,17 @@ func unpark(d *fixture) {
 	d.unparks(garden, true)
 	d.same("shown", d.drain(), []string{"o2"})
 
+	// A private message says nothing of what all may see.
+	d.play(m, post("p5", match.Show, m))
+	d.park(garden, "")
+	private := post("p6", match.Notice, m)
+	private.Private = true
+	d.play(m, private)
+	d.same("shown", d.drain(), []string{"p6"})
+	d.pass(3 * time.Minute)
+	d.unparks(garden, true)
+	d.same("shown", d.drain(), []string{"p5"})
+
 	// A room that can surely be reached again gets its posts at once.
 	d.play(other, post("o3", match.Notice, other))
 	d.park(garden, "")
