@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/halfpoint-go/halfpoint/bot/units"
+)
+
+// A Units stores which process holds which unit of a database on PostgreSQL. It has a connection
+// of its own, so that beats wait for nobody.
+type Units struct{ db *sql.DB }
+
+var _ units.Rows = (*Units)(nil)
+
+// OpenUnits opens the units of the database; nil, too, on SQLite, which only one process can use.
+// The caller closes them before the store.
+func (s *Store) OpenUnits() (*Units, error) {
+	if s.address == "" {
+		return nil, nil
+	}
+	db, err := pgPool{answer: pgAnswer, conns: 1, newest: s.newest}.open(s.address)
+	return &Units{db}, err
+}
+
+// Close closes the connection.
+func (u *Units) Close() error {
+	if u == nil {
+		return nil
+	}
+	return u.db.Close()
+}
+
+// Look returns all units and processes.
+func (u *Units) Look(ctx context.Context) (rows []units.Row, processes []units.Process, err error) {
+	defer annotate(&err, "look at the units")
+	rows, err = list(ctx, u.db, func(scan scanner) (r units.Row, err error) {
+		err = scan(&r.Name, &r.Holder, &r.Term, &r.Beat, &r.State)
+		return r, err
+	}, "SELECT name, holder, term, beat, state FROM unit")
+	if err != nil {
+		return nil, nil, err
+	}
+	processes, err = list(ctx, u.db, func(scan scanner) (p units.Process, err error) {
+		err = scan(&p.ID, &p.Beat, &p.Wants)
+		return p, err
+	}, "SELECT id, beat, wants FROM process")
+	return rows, processes, err
+}
+
+// Renew stores a process with the next beat, and the next beat of the units of some holders.
+func (u *Units) Renew(ctx context.Context, p units.Process, holders []string) (stand []string, err error) {
+	defer annotate(&err, "renew the units")
+	_, err = u.db.ExecContext(ctx, `INSERT INTO process (id, beat, wants) VALUES ($1, $2, $3)
+		ON CONFLICT (id) DO UPDATE SET beat = excluded.beat, wants = excluded.wants`, p.ID, p.Beat, p.Wants)
+	if err != nil || len(holders) == 0 {
+		return nil, err
+	}
+	args := make([]any, len(holders))
+	for i, h := range slices.Sorted(slices.Values(holders)) {
+		args[i] = h
+	}
+	return values[string](ctx, u.db, "UPDATE unit SET beat = beat + 1 WHERE holder IN ("+placeholders(1, len(args))+") RETURNING holder", args...)
+}
+
+// Take makes somebody the holder of a unit in the next term if it is still as it was seen. The lock
+// waits for transactions that are guarded by the former holder's lease; see guard.
+func (u *Units) Take(ctx context.Context, seen units.Row, holder string) (r units.Row, taken bool, err error) {
+	defer annotate(&err, "take %s", seen.Name)
+	tx, err := u.db.BeginTx(ctx, nil)
+	if err != nil {
+		return r, false, err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back
+	if seen.Term == 0 {
+		_, err := tx.ExecContext(ctx, "INSERT INTO unit (name, holder, term, beat, state) VALUES ($1, '', 0, 0, '') ON CONFLICT DO NOTHING", seen.Name)
+		if err != nil {
+			return r, false, err
+		}
+	}
+	r = units.Row{Name: seen.Name, Holder: holder}
+	err = tx.QueryRowContext(ctx, "SELECT term + 1, beat + 1, state FROM unit WHERE name = $1 AND term = $2 AND beat = $3 AND holder = $4 FOR UPDATE",
+		seen.Name, seen.Term, seen.Beat, seen.Holder).Scan(&r.Term, &r.Beat, &r.State)
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, false, nil
+	}
+	if err != nil {
+		return r, false, err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE unit SET holder = $1, term = $2, beat = $3 WHERE name = $4", holder, r.Term, r.Beat, r.Name); err != nil {
+		return r, false, err
+	}
+	return r, true, tx.Commit()
+}
+
+// Keep stores the state of a unit if the holder still holds it, and reports whether.
+func (u *Units) Keep(ctx context.Context, name, holder, state string) (kept bool, err error) {
+	defer annotate(&err, "keep the state of %s", name)
+	result, err := u.db.ExecContext(ctx, "UPDATE unit SET state = $1 WHERE name = $2 AND holder = $3", state, name, holder)
+	if err != nil {
+		return false, err
+	}
+	n, err := result.RowsAffected()
+	return n > 0, err
+}
+
+// Free makes a unit nobody's if the holder still holds it.
+func (u *Units) Free(ctx context.Context, name, holder string) (err error) {
+	defer annotate(&err, "give up %s", name)
+	_, err = u.db.ExecContext(ctx, "UPDATE unit SET holder = '' WHERE name = $1 AND holder = $2", name, holder)
+	return err
+}
+
+// Gone deletes a process.
+func (u *Units) Gone(ctx context.Context, id string) (err error) {
+	defer annotate(&err, "remove a process")
+	_, err = u.db.ExecContext(ctx, "DELETE FROM process WHERE id = $1", id)
+	return err
+}

@@ -1,0 +1,371 @@
+package units_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/units"
+)
+
+// A table is the database of several processes.
+type table struct {
+	mu        sync.Mutex
+	units     map[string]units.Row
+	processes map[string]units.Process
+	away      bool
+}
+
+func newTable() *table {
+	return &table{units: map[string]units.Row{}, processes: map[string]units.Process{}}
+}
+
+var errAway = errors.New("the database is away")
+
+// begin waits for a round trip, and then has the table to itself until the function that it returns is called.
+func (t *table) begin(ctx context.Context) (func(), error) {
+	select {
+	case <-time.After(time.Millisecond):
+	case <-ctx.Done():
+		return func() {}, ctx.Err()
+	}
+	t.mu.Lock()
+	if t.away {
+		t.mu.Unlock()
+		return func() {}, errAway
+	}
+	return t.mu.Unlock, nil
+}
+
+func (t *table) Look(ctx context.Context) ([]units.Row, []units.Process, error) {
+	end, err := t.begin(ctx)
+	defer end()
+	if err != nil {
+		return nil, nil, err
+	}
+	return slices.Collect(maps.Values(t.units)), slices.Collect(maps.Values(t.processes)), nil
+}
+
+func (t *table) Renew(ctx context.Context, p units.Process, holders []string) (stand []string, err error) {
+	end, err := t.begin(ctx)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	t.processes[p.ID] = p
+	for name, r := range t.units {
+		if slices.Contains(holders, r.Holder) {
+			r.Beat++
+			t.units[name] = r
+			stand = append(stand, r.Holder)
+		}
+	}
+	return stand, nil
+}
+
+func (t *table) Take(ctx context.Context, seen units.Row, holder string) (units.Row, bool, error) {
+	end, err := t.begin(ctx)
+	defer end()
+	is := t.units[seen.Name]
+	if err != nil || is.Term != seen.Term || is.Beat != seen.Beat || is.Holder != seen.Holder {
+		return is, false, err
+	}
+	is.Name, is.Holder = seen.Name, holder
+	is.Term++
+	is.Beat++
+	t.units[seen.Name] = is
+	return is, true, nil
+}
+
+func (t *table) Keep(ctx context.Context, name, holder, state string) (bool, error) {
+	end, err := t.begin(ctx)
+	defer end()
+	r := t.units[name]
+	if err != nil || r.Holder != holder {
+		return false, err
+	}
+	r.State = state
+	t.units[name] = r
+	return true, nil
+}
+
+func (t *table) Free(ctx context.Context, name, holder string) error {
+	end, err := t.begin(ctx)
+	defer end()
+	if r := t.units[name]; err == nil && r.Holder == holder {
+		r.Holder = ""
+		t.units[name] = r
+	}
+	return err
+}
+
+func (t *table) Gone(ctx context.Context, id string) error {
+	end, err := t.begin(ctx)
+	defer end()
+	if err == nil {
+		delete(t.processes, id)
+	}
+	return err
+}
+
+// A club is several processes on one table. It fails if two serve a unit at once.
+type club struct {
+	*testing.T
+	*table
+	mu      sync.Mutex
+	serving map[string]string
+	log     []string // "b took matrix, unserved for 20s"
+}
+
+func newClub(t *testing.T) *club {
+	return &club{T: t, table: newTable(), serving: map[string]string{}}
+}
+
+// A process can be killed and stopped.
+type process struct {
+	*units.Keeper
+	kill    func()
+	stopped time.Duration // of its clock, by which that of the club is ahead
+	rows    *severed
+	done    chan struct{}
+}
+
+// severed are the rows as a process sees them that was killed or is stopped: not at all.
+type severed struct {
+	units.Rows
+	mu  sync.Mutex
+	cut bool
+}
+
+func (s *severed) isCut() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cut
+}
+
+func (s *severed) Look(ctx context.Context) ([]units.Row, []units.Process, error) {
+	if s.isCut() {
+		return nil, nil, errAway
+	}
+	return s.Rows.Look(ctx)
+}
+
+func (s *severed) Renew(ctx context.Context, p units.Process, holders []string) ([]string, error) {
+	if s.isCut() {
+		return nil, errAway
+	}
+	return s.Rows.Renew(ctx, p, holders)
+}
+
+func (s *severed) Free(ctx context.Context, name, holder string) error {
+	if s.isCut() {
+		return errAway
+	}
+	return s.Rows.Free(ctx, name, holder)
+}
+
+func (s *severed) Gone(ctx context.Context, id string) error {
+	if s.isCut() {
+		return errAway
+	}
+	return s.Rows.Gone(ctx, id)
+}
+
+func (c *club) say(format string, args ...any) {
+	c.log = append(c.log, fmt.Sprintf(format, args...))
+}
+
+// start starts a process that serves units until it is killed.
+func (c *club) start(id string, names ...string) *process {
+	ctx, cancel := context.WithCancel(c.Context())
+	p := &process{kill: cancel, rows: &severed{Rows: c.table}, done: make(chan struct{})}
+	p.Keeper = units.New(units.Config{Rows: p.rows, ID: id})
+	beating, end := context.WithCancel(context.WithoutCancel(ctx))
+	var group, beats sync.WaitGroup
+	for _, name := range names {
+		group.Go(func() {
+			p.Hold(ctx, name, func(ctx context.Context, h *units.Held) error {
+				c.mu.Lock()
+				if other := c.serving[name]; other != "" {
+					c.Errorf("%s and %s serve %s at once", other, id, name)
+				}
+				c.serving[name] = id
+				c.say("%s took %s, unserved for %v, state %q", id, name, h.Absent.Truncate(20*time.Second), h.State)
+				c.mu.Unlock()
+				h.Keep(ctx, id+"'s")
+				<-ctx.Done()
+				c.mu.Lock()
+				c.serving[name] = ""
+				c.say("%s ends %s", id, name)
+				c.mu.Unlock()
+				return nil
+			})
+		})
+	}
+	beats.Go(func() { p.Run(beating) })
+	go func() { group.Wait(); end(); beats.Wait(); close(p.done) }()
+	return p
+}
+
+// die ends a process without a word to the others.
+func (p *process) die() {
+	p.rows.mu.Lock()
+	p.rows.cut = true
+	p.rows.mu.Unlock()
+	p.kill()
+	<-p.done
+}
+
+// leave ends a process as a signal does.
+func (p *process) leave() {
+	p.kill()
+	<-p.done
+}
+
+func (c *club) want(lines ...string) {
+	c.Helper()
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !slices.Equal(c.log, lines) {
+		c.Errorf("got:\n%s\nwant:\n%s", strings.Join(c.log, "\n"), strings.Join(lines, "\n"))
+	}
+	c.log = nil
+}
+
+// A unit is served by one process. One that dies has a successor after twenty seconds without a
+// beat, one that leaves at once.
+func TestTakeover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClub(t)
+		a := c.start("a", "matrix")
+		time.Sleep(2 * time.Second)
+		c.want(`a took matrix, unserved for 0s, state ""`)
+		b := c.start("b", "matrix")
+		time.Sleep(time.Minute)
+		c.want()
+		if a.Processes() != 2 || b.Processes() != 2 {
+			t.Errorf("a sees %d processes, b %d, want 2", a.Processes(), b.Processes())
+		}
+		a.die()
+		time.Sleep(26 * time.Second)
+		c.want("a ends matrix", `b took matrix, unserved for 20s, state "a's"`)
+		a = c.start("A", "matrix")
+		time.Sleep(3 * time.Second)
+		b.leave()
+		time.Sleep(2 * time.Second)
+		c.want("b ends matrix", `A took matrix, unserved for 0s, state "b's"`)
+		a.leave()
+	})
+}
+
+// Units of one kind are shared out evenly, also with a process that comes later; one that does not
+// want them does not count.
+func TestSharing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClub(t)
+		shards := []string{"discord/0/4", "discord/1/4", "discord/2/4", "discord/3/4"}
+		other := c.start("other", "matrix")
+		a := c.start("a", shards...)
+		time.Sleep(5 * time.Second)
+		holds := func(p *process) (n int) {
+			for _, s := range shards {
+				if p.Holds(s) {
+					n++
+				}
+			}
+			return n
+		}
+		if n := holds(a); n != 4 {
+			t.Errorf("alone, a holds %d shards", n)
+		}
+		b := c.start("b", shards...)
+		time.Sleep(30 * time.Second)
+		if holds(a) != 2 || holds(b) != 2 {
+			t.Errorf("a holds %d shards, b %d, want 2 each", holds(a), holds(b))
+		}
+		d := c.start("d", shards...)
+		time.Sleep(30 * time.Second)
+		if x, y, z := holds(a), holds(b), holds(d); x+y+z != 4 || x > 2 || y > 2 || z > 2 || z == 0 {
+			t.Errorf("the processes hold %d, %d and %d of 4 shards", x, y, z)
+		}
+		a.die()
+		time.Sleep(41 * time.Second)
+		if holds(b) != 2 || holds(d) != 2 {
+			t.Errorf("b holds %d shards, d %d, want 2 each", holds(b), holds(d))
+		}
+		for _, p := range []*process{other, b, d} {
+			p.leave()
+		}
+	})
+}
+
+// While the database is away nobody serves for longer than a lease. Once it answers somebody does.
+func TestDatabaseAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClub(t)
+		a := c.start("a", "matrix")
+		time.Sleep(time.Second)
+		b := c.start("b", "matrix")
+		time.Sleep(time.Minute)
+		c.mu.Lock()
+		c.log = nil
+		c.mu.Unlock()
+		away := func(is bool) {
+			c.table.mu.Lock()
+			c.table.away = is
+			c.table.mu.Unlock()
+		}
+		away(true)
+		time.Sleep(time.Hour)
+		if a.Holds("matrix") || b.Holds("matrix") {
+			t.Error("somebody holds the unit while the database is away")
+		}
+		away(false)
+		time.Sleep(2 * time.Second)
+		if len(c.log) != 2 || !strings.HasSuffix(c.log[1], `took matrix, unserved for 1h0m0s, state "a's"`) {
+			t.Errorf("got %q, want that somebody takes the unit", c.log)
+		}
+		a.leave()
+		b.leave()
+	})
+}
+
+// A process whose serving fails for good leaves the unit to others.
+func TestFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClub(t)
+		k := units.New(units.Config{Rows: c.table, ID: "a"})
+		ctx, cancel := context.WithCancel(t.Context())
+		go k.Run(ctx)
+		rejected := errors.New("token rejected")
+		if err := k.Hold(ctx, "matrix", func(context.Context, *units.Held) error { return rejected }); !errors.Is(err, rejected) {
+			t.Errorf("Hold returns %v, want that the token is rejected", err)
+		}
+		b := c.start("b", "matrix")
+		time.Sleep(2 * time.Second)
+		c.want(`b took matrix, unserved for 0s, state ""`)
+		cancel()
+		b.leave()
+	})
+}
+
+// A process that is alone holds everything.
+func TestAlone(t *testing.T) {
+	var k *units.Keeper
+	called := false
+	err := k.Hold(t.Context(), "matrix", func(ctx context.Context, h *units.Held) error {
+		called = true
+		return h.Keep(ctx, "kept")
+	})
+	if err != nil || !called || !k.Holds("matrix") || k.Processes() != 1 {
+		t.Errorf("Hold returned %v, serve was called: %v, holds: %v, processes: %d", err, called, k.Holds("matrix"), k.Processes())
+	}
+}
