@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
+	"github.com/halfpoint-go/halfpoint/bot/units"
 	"github.com/halfpoint-go/halfpoint/internal/lru"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -36,6 +38,9 @@ type Bot struct {
 	stopped func(platform string, why error) // may be nil
 
 	outbox *outbox.Outbox
+
+	units *units.Keeper // nil: this process is alone
+	homes *homes
 
 	changes changes // of games
 
@@ -93,6 +98,10 @@ type Config struct {
 	// may be called concurrently.
 	Stopped func(platform string, why error)
 
+	// Units are what this process holds of several on one database. The caller runs the
+	// Keeper. Nil: it is alone.
+	Units *units.Keeper
+
 	// Deliveries is the number of games of a platform to which the bot posts at the same
 	// time; 0: 32. With 1 all posts come in one order, as simulations and terminals need.
 	Deliveries int
@@ -114,8 +123,13 @@ func New(store Store, c Config) *Bot {
 		cache: newCache(), counter: newCounter(), readings: lru.New[string, match.Reading](16), estimator: newEstimator(), games: cmp.Or(c.Games, match.DefaultLimits), rulesets: c.Rulesets,
 		store: store, log: c.Log, rooms: house, pages: c.Pages, address: c.PublicURL, now: house.Now, rand: c.Rand, stopped: c.Stopped,
 	}
+	b.homes = &homes{bot: b, sharded: map[string]Sharded{}, known: lru.New[match.Room, home](homesKnown)}
+	var leases outbox.Leases
+	if b.units = c.Units; b.units != nil {
+		leases, house.Shared = b.homes, true
+	}
 	b.outbox = outbox.New(outbox.Config{
-		Rows: store, Word: b.worded, Decoration: b.decoration, Now: b.now, Log: c.Log, Shown: c.Shown, Lanes: c.Deliveries,
+		Rows: store, Leases: leases, Word: b.worded, Decoration: b.decoration, Now: b.now, Log: c.Log, Shown: c.Shown, Lanes: c.Deliveries,
 	})
 	return b
 }
@@ -164,14 +178,14 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 			return nil
 		})
 	}
+	group.Go(func() error { return b.keepTime(ctx) })
 	group.Go(func() error {
-		b.Watch(ctx)
+		b.beAlive(ctx)
 		return nil
 	})
-	group.Go(func() error {
-		b.prune(ctx)
-		return nil
-	})
+	if b.units != nil && slices.ContainsFunc(adapters, func(a Adapter) bool { return a.Name() == LogPlatform }) {
+		group.Go(func() error { return b.Hold(ctx, LogPlatform, wait) })
+	}
 	group.Go(func() error {
 		b.outbox.Run(ctx, platforms(adapters)...)
 		return nil
@@ -188,6 +202,11 @@ func (b *Bot) meet(adapters []Adapter) {
 		}
 		if h, ok := a.(Host); ok {
 			b.hosts[a.Name()] = h
+		}
+		if s, ok := a.(Sharded); ok {
+			b.homes.mu.Lock()
+			b.homes.sharded[a.Name()] = s
+			b.homes.mu.Unlock()
 		}
 	}
 }

@@ -32,6 +32,7 @@ type Settings struct {
 	URL      string      // where people reach the local room and the pages of games, "https://go.example.org"; empty: nobody is told
 	Owner    secret.Text // secret that makes somebody a moderator of the local room; empty: nobody is
 	Database string      // path of a SQLite file, or "postgres://…", which may hold a password
+	Lease    int         // of several processes on one database: seconds without a sign of this one until others take over
 	Metrics  string      // address at which Prometheus may ask how the bot is; empty: none
 	Rulesets []string    // files of custom rulesets
 	Limits   Limits
@@ -78,13 +79,13 @@ type Matrix struct {
 }
 
 // Defaults are the settings without any configuration.
-var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db", Limits: Limits{Person: 60, Channel: 120, Games: match.DefaultLimits}}
+var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db", Lease: 20, Limits: Limits{Person: 60, Channel: 120, Games: match.DefaultLimits}}
 
 // table returns a pointer to each setting, by its key. No other key is known.
 func (s *Settings) table() map[string]any {
 	d, m, l := &s.Discord, &s.Matrix, &s.Limits
 	return map[string]any{
-		"listen": &s.Listen, "hosts": &s.Hosts, "public_url": &s.URL, "owner_token": &s.Owner, "database": &s.Database, "metrics": &s.Metrics, "rulesets": &s.Rulesets,
+		"listen": &s.Listen, "hosts": &s.Hosts, "public_url": &s.URL, "owner_token": &s.Owner, "database": &s.Database, "lease": &s.Lease, "metrics": &s.Metrics, "rulesets": &s.Rulesets,
 		"limits.person": &l.Person, "limits.channel": &l.Channel, "limits.games_person": &l.Games.Person, "limits.games_channel": &l.Games.Channel,
 		"discord.token": &d.Token, "discord.application": &d.Application, "discord.public_key": &d.PublicKey, "discord.guild": &d.Guild,
 		"discord.api": &d.API, "discord.listen": &d.Listen, "discord.message_content": &d.Content, "discord.shards": &d.Shards, "discord.first": &d.First, "discord.count": &d.Count,
@@ -336,7 +337,7 @@ func (s Settings) Mistake(err error) error {
 }
 
 // ownSettings may differ between the processes on one database.
-var ownSettings = []string{"listen", "discord.listen", "metrics", "database", "rulesets"}
+var ownSettings = []string{"listen", "discord.listen", "metrics", "database", "lease", "rulesets"}
 
 // Digests returns a digest of each setting that all processes on one database should share, by its
 // key, and of the custom rulesets by "rulesets". Without the salt, which is random, nobody can try
@@ -392,6 +393,9 @@ func (r *reader) check() {
 	}
 	if r.Database == "" {
 		r.wrong("database", "must not be empty")
+	}
+	if r.Lease < 2 || r.Lease > 600 {
+		r.wrong("lease", "must be from 2 to 600 seconds")
 	}
 	if m := r.Matrix; m.Homeserver != "" && m.User == "" && m.Token.IsZero() {
 		missing("matrix.user", "matrix.homeserver")

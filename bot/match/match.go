@@ -157,6 +157,10 @@ type OutboxPost struct {
 	Due     time.Time // of the next attempt
 	Tried   bool      // it may have been sent; Commit sets it if the post is the first of its lane
 	Asker   bool      // the asker shows it, if it can be shown at once; not stored
+	// Elsewhere: another process shows it, so Commit does not set Tried. Holder is as which
+	// holder of its unit this process shows it, empty if there is one process. Neither is stored.
+	Elsewhere bool
+	Holder    string
 
 	// Of an answer, which belongs to no game and has Private if only For may read it:
 	For      PersonID // the person who asked; empty for other posts

@@ -16,8 +16,12 @@ import (
 // its platform.
 func (b *Outbox) Commit(ctx context.Context, step *match.Step, store func() (left any, err error)) (own []Pending, err error) {
 	for i := range step.Posts {
-		if o := &step.Posts[i]; !b.queue.accounts.of(o.Where.Platform).held(b.Now()).IsZero() {
+		o := &step.Posts[i]
+		if !b.queue.accounts.of(o.Where.Platform).held(b.Now()).IsZero() {
 			o.Asker = false
+		}
+		if _, ok := b.lease(o.Where); !ok {
+			o.Asker, o.Elsewhere = false, true
 		}
 	}
 	b.mu.Lock()
@@ -35,13 +39,25 @@ func (b *Outbox) Commit(ctx context.Context, step *match.Step, store func() (lef
 	b.mu.Lock()
 	now := b.Now()
 	for _, o := range step.Posts {
+		if o.Elsewhere {
+			continue
+		}
 		in := b.lane(o.Lane())
 		last := in.last
-		o.Tried = o.Tried && reads == b.reads // else it may have been read and shown meanwhile
-		if o.Tried {                          // what was before it waits no longer
+		p := b.find(o)
+		if reads != b.reads { // it may have been read meanwhile, and shown
+			if _, gone := b.removed.Get(o.ID); gone {
+				continue
+			}
+			if p != nil && p.idle() {
+				in.posts = slices.DeleteFunc(in.posts, func(q *pending) bool { return q == p })
+				p = nil
+			}
+			o.Tried = o.Tried && p == nil
+		}
+		if o.Tried { // what was before it waits no longer
 			in.posts = slices.DeleteFunc(in.posts, func(p *pending) bool { return p.N < o.N && p.idle() })
 		}
-		p := b.find(o)
 		if p == nil {
 			o.Due = step.At
 			p = &pending{Pending: Pending{OutboxPost: o}}

@@ -46,7 +46,11 @@ func (b *Outbox) rowsOf(where match.Room, game match.GameID, seq int, of string,
 // that the next post of its lane is being sent, if that comes at once.
 func (b *Outbox) settle(ctx context.Context, o match.OutboxPost, r Receipt, line *Message, owes []Owes) error {
 	rows := b.rowsOf(o.Where, o.Game, o.Seq, o.Kind, r, owes)
-	change := Decorations{Put: rows, Gone: b.takeGone()}
+	holder, ok := b.lease(o.Where)
+	if !ok {
+		return ErrLost
+	}
+	change := Decorations{Put: rows, Gone: b.takeGone(), Holder: holder}
 	if o.Game != "" && !o.Private {
 		woken, dropped := b.queue.Shown(o.Where.Platform, o.Where.Channel, string(o.Game), o.Seq, o.Kind == match.Show)
 		change.Changed = woken
@@ -86,7 +90,11 @@ func (b *Outbox) Owe(ctx context.Context, where match.Room, owes ...Owes) error 
 	if len(rows) == 0 {
 		return nil
 	}
-	if err := b.Rows.Decorate(ctx, Decorations{Put: rows}); err != nil {
+	holder, ok := b.lease(where)
+	if !ok {
+		return ErrLost
+	}
+	if err := b.Rows.Decorate(ctx, Decorations{Put: rows, Holder: holder}); err != nil {
 		return err
 	}
 	wake(b.decorate)
@@ -195,6 +203,13 @@ func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 	about := []any{"kind", r.Kind, "channel", r.Channel, "game", r.Game}
 	log := b.Log.With(about...)
 	now := b.Now()
+	holder, ok := b.lease(r.Where())
+	if !ok { // another process has read it from the store
+		b.queue.Done(r, now)
+		return
+	}
+	ctx, let := b.under(ctx, r.Where())
+	defer let()
 	platform := named(platforms, r.Platform)
 	var owes []Owes
 	var p Post
@@ -243,7 +258,7 @@ func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 		rows := b.rowsOf(r.Where(), match.GameID(r.Game), r.Seq, r.Of, "", owes)
 		if len(rows) > 0 {
 			b.queue.Put(rows...)
-			b.failed(ctx, b.Rows.Decorate(ctx, Decorations{Put: rows}), "decoration not stored", about...)
+			b.failed(ctx, b.Rows.Decorate(ctx, Decorations{Put: rows, Holder: holder}), "decoration not stored", about...)
 		}
 		b.queue.Done(r, now)
 		b.addGone(r)

@@ -33,9 +33,14 @@ func (b *Outbox) deliver(ctx context.Context, platforms []Platform, p *pending) 
 	account.Spend(b.Now(), 1)
 	ctx, cancel := context.WithTimeout(ctx, deliverFor)
 	defer cancel()
+	ctx, let := b.under(ctx, o.Where)
+	defer let()
 	post, err := b.worded(ctx, o)
 	var receipt Receipt
 	var owes []Owes
+	if _, ok := b.lease(o.Where); err == nil && !ok { // since it was marked
+		err = ErrLost
+	}
 	if err == nil {
 		err = Guarded(func() (err error) {
 			platform := named(platforms, o.Where.Platform)
@@ -102,7 +107,12 @@ func (b *Outbox) delivered(ctx context.Context, p *pending, at time.Time, receip
 		// The post was shown, however late: unless that is stored it is shown again.
 		settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 		defer cancel()
-		if e := b.settle(settling, p.OutboxPost, receipt, nil, owes); e != nil && !errors.Is(e, ErrNotFound) {
+		if e := b.settle(settling, p.OutboxPost, receipt, nil, owes); errors.Is(e, ErrLost) {
+			b.mu.Lock()
+			b.remove(p.OutboxPost)
+			b.mu.Unlock()
+			return
+		} else if e != nil && !errors.Is(e, ErrNotFound) {
 			log.Error("storing the outcome of a delivery failed, will look for the post again", "error", e)
 			b.mu.Lock()
 			b.fail(p, later(), true)
@@ -119,6 +129,10 @@ func (b *Outbox) delivered(ctx context.Context, p *pending, at time.Time, receip
 	}
 	var panicked Panic
 	switch {
+	case errors.Is(err, ErrLost): // its new holder looks for it
+		b.mu.Lock()
+		b.remove(p.OutboxPost)
+		b.mu.Unlock()
 	case errors.Is(err, ErrStale):
 		settle()
 	case err == nil:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -86,6 +87,7 @@ func (in *lane) supersede() {
 
 // remove removes a post that waits no longer.
 func (b *Outbox) remove(o match.OutboxPost) {
+	b.removed.Add(o.ID, struct{}{})
 	if in := b.lanes[o.Lane()]; in != nil {
 		in.posts = slices.DeleteFunc(in.posts, func(p *pending) bool { return p.ID == o.ID })
 	}
@@ -113,13 +115,28 @@ func (b *Outbox) Reread() {
 // read reads the posts that wait, unless the lanes hold all of them.
 func (b *Outbox) read(ctx context.Context) error {
 	b.mu.Lock()
-	if b.current {
+	now := b.Now()
+	if b.current && (b.Leases == nil || now.Sub(b.looked) < lookEvery) {
 		b.mu.Unlock()
 		return nil
 	}
-	b.current = true
+	b.current, b.looked = true, now
+	taken := b.taken
+	b.taken = map[string]bool{}
 	b.mu.Unlock()
-	posts, err := b.Rows.Waiting(ctx)
+	err := b.takeDecorations(ctx, taken)
+	var posts []match.OutboxPost
+	if err == nil {
+		posts, err = b.Rows.Waiting(ctx)
+	}
+	leased := map[match.Room]string{} // by room; each is looked up once, without the lock
+	for _, o := range posts {
+		if _, known := leased[o.Where]; !known {
+			if holder, ok := b.lease(o.Where); ok {
+				leased[o.Where] = holder
+			}
+		}
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reads++
@@ -128,9 +145,13 @@ func (b *Outbox) read(ctx context.Context) error {
 		if o.Due.After(latest) { // the clock was ahead
 			o.Due = latest
 		}
+		holder, ok := leased[o.Where]
+		if !ok {
+			continue
+		}
 		p := b.find(o)
 		if p == nil {
-			p = &pending{Pending: Pending{OutboxPost: o, Look: o.Tried}}
+			p = &pending{Pending: Pending{OutboxPost: o, Look: o.Tried || taken[holder]}}
 			if p.Tried = false; p.Look { // so that a post is not sent that was shown meanwhile
 				p.Attempt++
 			}
@@ -142,6 +163,7 @@ func (b *Outbox) read(ctx context.Context) error {
 	}
 	if err != nil {
 		b.current = false
+		maps.Copy(b.taken, taken)
 	}
 	return err
 }
@@ -163,6 +185,11 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 	}
 	var due []*lane
 	for l, in := range b.lanes {
+		if len(in.posts) > 0 {
+			if _, ok := b.lease(in.posts[0].Where); !ok { // another process shows them
+				in.posts = slices.DeleteFunc(in.posts, (*pending).idle)
+			}
+		}
 		if len(in.posts) == 0 {
 			if len(b.lanes) > maxLanes {
 				delete(b.lanes, l)
@@ -270,11 +297,15 @@ func (b *Outbox) change(ctx context.Context, p *pending, is State, why string) e
 	b.mu.Lock()
 	o := p.OutboxPost
 	b.mu.Unlock()
-	err := b.Rows.Change(ctx, o, is, why)
+	holder, ok := b.lease(o.Where)
+	err := ErrLost
+	if o.Holder = holder; ok {
+		err = b.Rows.Change(ctx, o, is, why)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case errors.Is(err, ErrNotFound), err == nil && is != Waiting:
+	case errors.Is(err, ErrNotFound), errors.Is(err, ErrLost), err == nil && is != Waiting:
 		b.remove(o)
 	case err != nil:
 		p.Tried = false

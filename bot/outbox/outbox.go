@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/internal/lru"
 )
 
 // A Platform shows posts. Its methods are called from several goroutines.
@@ -43,13 +44,16 @@ type Rows interface {
 	Waiting(ctx context.Context) ([]match.OutboxPost, error)
 	// Change stores the state of a post that waits, why it is that, and its Attempt, Tried
 	// and Due. If it is tried, older posts of its lane that it supersedes wait no longer. The
-	// error is ErrNotFound if it does not wait any more, and is not parked.
+	// error is ErrNotFound if it does not wait any more, and is not parked; ErrLost if
+	// OutboxPost.Holder is not the holder of its unit any more.
 	Change(ctx context.Context, o match.OutboxPost, is State, why string) error
 	// Settle stores that a post was shown, and the resulting changes of decorations; and
 	// also that another one is tried, if next is not nil. If the post is a line of a room's
 	// log, Settle appends that, and its N is the receipt. Settling twice has no further effect.
+	// The error is ErrLost if Decorations.Holder is not the holder of its unit any more.
 	Settle(ctx context.Context, post string, r Receipt, line *Message, c Decorations, next *match.OutboxPost) error
-	// Decorate stores changes of decorations. Storing them twice has no further effect.
+	// Decorate stores changes of decorations. Storing them twice has no further effect. The
+	// error is ErrLost as that of Settle.
 	Decorate(ctx context.Context, c Decorations) error
 	// Decorations returns all decorations that wait, the oldest first.
 	Decorations(ctx context.Context) ([]Row, error)
@@ -70,9 +74,20 @@ const (
 	Parked     State = "parked"     // not shown until its room is in reach again
 )
 
+// Leases say which process shows the posts of a room, if there are several. Methods may be called
+// concurrently.
+type Leases interface {
+	// Lease returns as which holder this process shows the posts of a room now; false:
+	// another process does, or will.
+	Lease(where match.Room) (holder string, ok bool)
+	// Under returns a context that also ends when this process does not any more.
+	Under(ctx context.Context, where match.Room) (context.Context, context.CancelFunc)
+}
+
 // Config configures an Outbox.
 type Config struct {
-	Rows Rows
+	Rows   Rows
+	Leases Leases // nil: this process shows all posts
 	// Word words a post, and Decoration a decoration, just before it is sent. Their error
 	// is ErrStale if the post or decoration has become pointless.
 	Word       func(context.Context, Pending) (Post, error)
@@ -101,6 +116,8 @@ const (
 	yieldsFor  = 30 * time.Second // at most, a refusal to boards
 	sheetEvery = 4 * time.Second  // of an event, which many people may change at a time
 	readAgain  = 2 * time.Second  // the posts that wait, if that failed
+	lookEvery  = time.Second      // at the posts that other processes have stored
+	removedAre = 256              // posts that were removed last, remembered
 )
 
 // An Outbox delivers stored posts and does decorations. Its methods may be called
@@ -123,6 +140,9 @@ type Outbox struct {
 	sending map[string]int // posts of a platform
 	gone    []Row          // decorations that are done, to be stored at tidyAt
 	tidyAt  time.Time
+	looked  time.Time                    // when the posts that wait were read last
+	taken   map[string]bool              // holders as which this process has begun to show posts since
+	removed *lru.Cache[string, struct{}] // posts that left their lanes
 }
 
 // New returns an Outbox that delivers nothing yet.
@@ -133,7 +153,7 @@ func New(c Config) *Outbox {
 	return &Outbox{
 		Config: c, queue: newQueue(c.Now().UnixMicro()),
 		wake: make(chan struct{}, 1), decorate: make(chan struct{}, 1),
-		lanes: map[match.Lane]*lane{}, sending: map[string]int{},
+		lanes: map[match.Lane]*lane{}, sending: map[string]int{}, taken: map[string]bool{}, removed: lru.New[string, struct{}](removedAre),
 	}
 }
 
@@ -194,18 +214,31 @@ func (b *Outbox) Open(ctx context.Context, platforms ...Platform) error {
 	if b.known {
 		return nil
 	}
+	if b.Leases == nil { // else see Took
+		if err := b.readDecorations(ctx, func(Row) bool { return true }); err != nil {
+			return err
+		}
+	}
+	b.known = true
+	return nil
+}
+
+// readDecorations takes over the decorations that earlier processes stored.
+func (b *Outbox) readDecorations(ctx context.Context, which func(Row) bool) error {
 	rows, err := b.Rows.Decorations(ctx)
 	if err != nil {
 		return err
 	}
-	for i := range rows {
-		rows[i].Attempt = max(rows[i].Attempt, 1) // the process may have ended over it
-		if rows[i].Kind == Ending {               // nobody else answers what an earlier process put off
-			rows[i].NotBefore = time.Time{}
+	for _, r := range rows {
+		if !which(r) {
+			continue
 		}
+		r.Attempt = max(r.Attempt, 1) // the process may have ended over it
+		if r.Kind == Ending {         // nobody else answers what an earlier process put off
+			r.NotBefore = time.Time{}
+		}
+		b.queue.Put(r)
 	}
-	b.queue.Put(rows...)
-	b.known = true
 	return nil
 }
 
@@ -227,6 +260,9 @@ func (b *Outbox) Run(ctx context.Context, platforms ...Platform) {
 		posts, again := b.next(platforms, b.Lanes)
 		for _, p := range posts {
 			wait.Go(func() { b.deliver(finishing, platforms, p) })
+		}
+		if b.Leases != nil {
+			again = sooner(again, now.Add(lookEvery))
 		}
 		return again
 	})

@@ -235,4 +235,6 @@ var (
 	ErrConflict = errors.New("conflict with another change")
 	// ErrNotFound means that there is no such game or post.
 	ErrNotFound = errors.New("not found")
+	// ErrLost means that another process shows the posts of a room now.
+	ErrLost = errors.New("another process shows the posts of the room")
 )

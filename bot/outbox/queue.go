@@ -30,7 +30,10 @@ const urgent = 1 // the highest priority of urgent kinds
 // Decorations are changes of stored decorations. Put are new rows, which replace older
 // ones of their platform, kind and key. Changed are rows that have woken or been tried;
 // they are changed if they still exist. Gone are rows that are done.
-type Decorations struct{ Put, Changed, Gone []Row }
+type Decorations struct {
+	Put, Changed, Gone []Row
+	Holder             string // of the unit of their room, as which they are stored; empty: any
+}
 
 // A Row is a decoration.
 type Row struct {

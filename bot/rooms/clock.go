@@ -176,7 +176,11 @@ func (r *Rooms) Look(ctx context.Context) (time.Time, error) {
 			return now, err
 		}
 	}
-	if age := now.Sub(time.UnixMilli(written)); !known || age >= Pulse || age < 0 {
+	every := Pulse
+	if r.Shared { // others must see that this process runs
+		every = Pulse / 4
+	}
+	if age := now.Sub(time.UnixMilli(written)); !known || age >= every || age < 0 {
 		if err := r.store.SetBookmark(ctx, aliveMark, strconv.FormatInt(now.UnixMilli(), 10)); err != nil {
 			return now, err
 		}

@@ -34,7 +34,7 @@ func (o Outage) same(other Outage) bool {
 
 // Outages returns all outages that are stored. Callers do not change the slice.
 func (r *Rooms) Outages(ctx context.Context) ([]Outage, error) {
-	if known := r.outages.Load(); known != nil {
+	if known := r.outages.Load(); known != nil && !r.Shared {
 		return *known, nil
 	}
 	r.absence.Lock()
@@ -44,7 +44,7 @@ func (r *Rooms) Outages(ctx context.Context) ([]Outage, error) {
 
 // readOutages is Outages for callers that hold r.absence.
 func (r *Rooms) readOutages(ctx context.Context) ([]Outage, error) {
-	if known := r.outages.Load(); known != nil {
+	if known := r.outages.Load(); known != nil && !r.Shared {
 		return *known, nil
 	}
 	list, err := r.store.Outages(ctx)
@@ -76,6 +76,16 @@ func (r *Rooms) changeOutages(ctx context.Context, put, drop []Outage) error {
 // r.absence.
 func (r *Rooms) absent(ctx context.Context, platform, server string, from, to time.Time) error {
 	return r.changeOutages(ctx, []Outage{{platform, server, Stamp(from), Stamp(to)}}, nil)
+}
+
+// Missed stores that nobody has served a platform for a while. A short one is not credited.
+func (r *Rooms) Missed(ctx context.Context, platform string, from, to time.Time) error {
+	if to.Sub(from) <= Pulse {
+		return nil
+	}
+	r.absence.Lock()
+	defer r.absence.Unlock()
+	return r.absent(ctx, platform, "", from, to)
 }
 
 // Stamp rounds a time as the store does.

@@ -77,6 +77,8 @@ type Rooms struct {
 	log   *slog.Logger
 	clock *steadyClock
 
+	Shared bool // other processes use the store, too: what it holds is not remembered. Set it before anything else
+
 	serving sync.Mutex               // one look at servers
 	absence sync.Mutex               // one look at the time or change of outages; after serving
 	outages atomic.Pointer[[]Outage] // all that are stored; nil: not read yet

@@ -25,10 +25,13 @@ func (s *Store) Decorations(ctx context.Context) (rows []outbox.Row, err error) 
 // Decorate stores changes of decorations. Storing them twice has no further effect.
 func (s *Store) Decorate(ctx context.Context, c outbox.Decorations) (err error) {
 	defer annotate(&err, "store decorations")
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error { return decorate(ctx, tx, c) })
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error { return s.decorate(ctx, tx, c) })
 }
 
-func decorate(ctx context.Context, tx *sql.Tx, c outbox.Decorations) error {
+func (s *Store) decorate(ctx context.Context, tx *sql.Tx, c outbox.Decorations) error {
+	if err := s.guard(ctx, tx, c.Holder); err != nil {
+		return err
+	}
 	for _, r := range c.Gone {
 		_, err := tx.ExecContext(ctx, "DELETE FROM decoration WHERE platform = $1 AND kind = $2 AND key = $3 AND n = $4", r.Platform, r.Kind, r.Key, r.N)
 		if err != nil {

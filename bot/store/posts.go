@@ -35,9 +35,9 @@ func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at time.Time,
 		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT),
 			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS TEXT), CAST($10 AS BIGINT), CAST($12 AS TEXT),
 			(SELECT COALESCE(MAX(n), 0) + 1 FROM post WHERE platform = $3 AND channel = $4 AND game = $2), 'waiting', 0, '', '',
-			CASE WHEN $6 <> $13 AND (CAST($11 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2 AND person = $12)) THEN 1 ELSE 0 END
+			CASE WHEN $6 <> $13 AND CAST($14 AS BIGINT) = 0 AND (CAST($11 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2 AND person = $12)) THEN 1 ELSE 0 END
 		WHERE TRUE ON CONFLICT DO NOTHING RETURNING tried, n`,
-		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), flag(after), p.For, match.Sheet).
+		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), flag(after), p.For, match.Sheet, flag(p.Elsewhere)).
 		Scan(&p.Tried, &p.N)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrConflict
@@ -72,10 +72,14 @@ func (s *Store) Waiting(ctx context.Context) (_ []match.OutboxPost, err error) {
 
 // Change stores the state of a post that waits, why it is that, and its Attempt, Tried and
 // Due. If it is tried, older posts of its lane that it supersedes wait no longer. The error
-// is ErrNotFound if it does not wait any more, and is not parked.
+// is ErrNotFound if it does not wait any more, and is not parked, and ErrLost if its Holder is
+// not that of its unit any more.
 func (s *Store) Change(ctx context.Context, o match.OutboxPost, is outbox.State, why string) (err error) {
 	defer annotate(&err, "change post %s", o.ID)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := s.guard(ctx, tx, o.Holder); err != nil {
+			return err
+		}
 		err := put(ctx, tx, "post", "UPDATE post SET due = $1, attempt = $2, tried = $3, why = $4 WHERE id = $5 AND state IN ('waiting', 'parked')",
 			millis(o.Due), o.Attempt, flag(o.Tried), why, o.ID)
 		if errors.Is(err, bot.ErrConflict) {
@@ -115,7 +119,7 @@ func supersede(ctx context.Context, tx *sql.Tx, o match.OutboxPost) error {
 func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line *outbox.Message, c outbox.Decorations, next *match.OutboxPost) (err error) {
 	defer annotate(&err, "settle post %s", post)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := decorate(ctx, tx, c); err != nil {
+		if err := s.decorate(ctx, tx, c); err != nil {
 			return err
 		}
 		if next != nil {

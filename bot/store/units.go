@@ -5,41 +5,56 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/units"
 )
 
-// A Units stores which process holds which unit of a database on PostgreSQL. It has a connection
-// of its own, so that beats wait for nobody.
-type Units struct{ db *sql.DB }
+// A Units stores which process holds which unit. On PostgreSQL it has a connection of its own, so
+// that beats wait for nobody.
+type Units struct {
+	db  *sql.DB
+	own bool // the connection is its own
+}
 
 var _ units.Rows = (*Units)(nil)
 
-// OpenUnits opens the units of the database; nil, too, on SQLite, which only one process can use.
-// The caller closes them before the store.
+// OpenUnits opens the units of the database. The caller closes them before the store. On SQLite,
+// which only one process can use, tests need them.
 func (s *Store) OpenUnits() (*Units, error) {
 	if s.address == "" {
-		return nil, nil
+		return &Units{db: s.write}, nil
 	}
 	db, err := pgPool{answer: pgAnswer, conns: 1, newest: s.newest}.open(s.address)
-	return &Units{db}, err
+	return &Units{db, true}, err
 }
 
 // Close closes the connection.
 func (u *Units) Close() error {
-	if u == nil {
+	if !u.own {
 		return nil
 	}
 	return u.db.Close()
+}
+
+// locks returns how a query locks its rows, which SQLite need not say.
+func (u *Units) locks(how string) string {
+	if !u.own {
+		return ""
+	}
+	return " " + how
 }
 
 // Look returns all units and processes.
 func (u *Units) Look(ctx context.Context) (rows []units.Row, processes []units.Process, err error) {
 	defer annotate(&err, "look at the units")
 	rows, err = list(ctx, u.db, func(scan scanner) (r units.Row, err error) {
-		err = scan(&r.Name, &r.Holder, &r.Term, &r.Beat, &r.State)
+		var lease int64
+		err = scan(&r.Name, &r.Holder, &r.Term, &r.Beat, &lease, &r.State)
+		r.Dead = time.Duration(lease) * time.Millisecond
 		return r, err
-	}, "SELECT name, holder, term, beat, state FROM unit")
+	}, "SELECT name, holder, term, beat, lease, state FROM unit")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,7 +82,7 @@ func (u *Units) Renew(ctx context.Context, p units.Process, holders []string) (s
 
 // Take makes somebody the holder of a unit in the next term if it is still as it was seen. The lock
 // waits for transactions that are guarded by the former holder's lease; see guard.
-func (u *Units) Take(ctx context.Context, seen units.Row, holder string) (r units.Row, taken bool, err error) {
+func (u *Units) Take(ctx context.Context, seen units.Row, holder string, dead time.Duration) (r units.Row, taken bool, err error) {
 	defer annotate(&err, "take %s", seen.Name)
 	tx, err := u.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -75,13 +90,13 @@ func (u *Units) Take(ctx context.Context, seen units.Row, holder string) (r unit
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back
 	if seen.Term == 0 {
-		_, err := tx.ExecContext(ctx, "INSERT INTO unit (name, holder, term, beat, state) VALUES ($1, '', 0, 0, '') ON CONFLICT DO NOTHING", seen.Name)
+		_, err := tx.ExecContext(ctx, "INSERT INTO unit (name, holder, term, beat, lease, state) VALUES ($1, '', 0, 0, 0, '') ON CONFLICT DO NOTHING", seen.Name)
 		if err != nil {
 			return r, false, err
 		}
 	}
-	r = units.Row{Name: seen.Name, Holder: holder}
-	err = tx.QueryRowContext(ctx, "SELECT term + 1, beat + 1, state FROM unit WHERE name = $1 AND term = $2 AND beat = $3 AND holder = $4 FOR UPDATE",
+	r = units.Row{Name: seen.Name, Holder: holder, Dead: dead}
+	err = tx.QueryRowContext(ctx, "SELECT term + 1, beat + 1, state FROM unit WHERE name = $1 AND term = $2 AND beat = $3 AND holder = $4"+u.locks("FOR UPDATE"),
 		seen.Name, seen.Term, seen.Beat, seen.Holder).Scan(&r.Term, &r.Beat, &r.State)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, false, nil
@@ -89,7 +104,7 @@ func (u *Units) Take(ctx context.Context, seen units.Row, holder string) (r unit
 	if err != nil {
 		return r, false, err
 	}
-	if _, err := tx.ExecContext(ctx, "UPDATE unit SET holder = $1, term = $2, beat = $3 WHERE name = $4", holder, r.Term, r.Beat, r.Name); err != nil {
+	if _, err := tx.ExecContext(ctx, "UPDATE unit SET holder = $1, term = $2, beat = $3, lease = $4 WHERE name = $5", holder, r.Term, r.Beat, dead.Milliseconds(), r.Name); err != nil {
 		return r, false, err
 	}
 	return r, true, tx.Commit()
@@ -110,6 +125,24 @@ func (u *Units) Keep(ctx context.Context, name, holder, state string) (kept bool
 func (u *Units) Free(ctx context.Context, name, holder string) (err error) {
 	defer annotate(&err, "give up %s", name)
 	_, err = u.db.ExecContext(ctx, "UPDATE unit SET holder = '' WHERE name = $1 AND holder = $2", name, holder)
+	return err
+}
+
+// guard makes a transaction one of a holder: it fails with ErrLost if that holds its unit no more,
+// and until it ends nobody takes the unit. Nobody in particular is no holder.
+func (s *Store) guard(ctx context.Context, tx *sql.Tx, holder string) error {
+	if holder == "" {
+		return nil
+	}
+	locks := ""
+	if s.address != "" {
+		locks = " FOR KEY SHARE"
+	}
+	var one int
+	err := tx.QueryRowContext(ctx, "SELECT 1 FROM unit WHERE holder = $1"+locks, holder).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return outbox.ErrLost
+	}
 	return err
 }
 

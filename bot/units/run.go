@@ -91,7 +91,7 @@ func (k *Keeper) renew(ctx context.Context, now time.Duration) error {
 func (k *Keeper) wanted() string {
 	kinds := map[string]bool{}
 	for name := range k.wants {
-		kinds[kind(name)] = true
+		kinds[Kind(name)] = true
 	}
 	return " " + strings.Join(slices.Sorted(maps.Keys(kinds)), " ") + " "
 }
@@ -100,6 +100,7 @@ func (k *Keeper) wanted() string {
 func (k *Keeper) lose(l *lease) {
 	if !l.lost {
 		l.lost = true
+		close(l.gone)
 		l.end()
 		k.cfg.Log.Warn("lost a unit", "unit", l.row.Name, "term", l.row.Term)
 	}
@@ -139,7 +140,7 @@ func (k *Keeper) look(ctx context.Context) error {
 			if !known {
 				s = sighting[Row]{Row{Name: name}, now}
 			}
-			if of := kind(name); k.mayTake(s, began, taking[of]) {
+			if of := Kind(name); k.mayTake(s, began, taking[of]) {
 				take, taking[of] = append(take, s), taking[of]+1
 			}
 		}
@@ -183,9 +184,9 @@ func seen[T any](old map[string]sighting[T], rows []T, now time.Duration, id, is
 func (k *Keeper) mayTake(s sighting[Row], now time.Duration, taking int) bool {
 	unchanged := now - s.at
 	if s.row.Holder != "" && !k.mine(s.row.Holder) {
-		return unchanged >= k.cfg.Dead
+		return unchanged >= max(s.row.Dead, k.cfg.Dead)
 	}
-	held, least := k.share(kind(s.row.Name))
+	held, least := k.share(Kind(s.row.Name))
 	return held+taking <= least || unchanged >= k.cfg.Dead/2
 }
 
@@ -197,7 +198,7 @@ func (k *Keeper) mine(holder string) bool { return strings.HasPrefix(holder, k.c
 // which wants them. The caller holds k.mu.
 func (k *Keeper) share(of string) (held, least int) {
 	for name, w := range k.wants {
-		if kind(name) == of && w.lease != nil && !w.lease.over() {
+		if Kind(name) == of && w.lease != nil && !w.lease.over() {
 			held++
 		}
 	}
@@ -205,7 +206,7 @@ func (k *Keeper) share(of string) (held, least int) {
 	for id := range k.living(of) {
 		n := 0
 		for name, s := range k.rows {
-			if kind(name) == of && strings.HasPrefix(s.row.Holder, id+" ") {
+			if Kind(name) == of && strings.HasPrefix(s.row.Holder, id+" ") {
 				n++
 			}
 		}
@@ -233,7 +234,7 @@ func (k *Keeper) living(wants string) map[string]bool {
 func (k *Keeper) giveUp() {
 	done := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(k.wants)) {
-		w, of := k.wants[name], kind(name)
+		w, of := k.wants[name], Kind(name)
 		if w.lease == nil || w.lease.over() || done[of] {
 			continue
 		}
@@ -247,12 +248,12 @@ func (k *Keeper) giveUp() {
 
 // take takes a unit as it was seen. Its lease counts from before that.
 func (k *Keeper) take(ctx context.Context, s sighting[Row], began time.Duration) error {
-	row, taken, err := k.cfg.Rows.Take(ctx, s.row, k.cfg.ID+" "+rand.Text()[:8])
+	row, taken, err := k.cfg.Rows.Take(ctx, s.row, k.cfg.ID+" "+rand.Text()[:8], k.cfg.Dead)
 	if err != nil || !taken {
 		return err
 	}
 	ended := make(chan struct{})
-	l := &lease{row: row, until: began + k.believes(), ended: ended, end: sync.OnceFunc(func() { close(ended) })}
+	l := &lease{row: row, until: began + k.believes(), ended: ended, gone: make(chan struct{}), end: sync.OnceFunc(func() { close(ended) })}
 	l.timer = time.AfterFunc(l.until-k.cfg.Elapsed(), k.expire)
 	if s.row.Holder != "" {
 		l.absent = began - s.at

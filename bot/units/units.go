@@ -6,7 +6,7 @@
 //
 // A holder raises the beat of its units now and then. Clocks of different machines are not
 // compared: whoever wants a unit takes it once it has seen the same term and beat for
-// [Config.Dead], by its own clock. A holder believes in its lease for three quarters of that,
+// [Config.Dead] of the holder, by its own clock. A holder believes in its lease for three quarters of that,
 // counted from before it sent the last beat. So nobody else holds the unit while the holder
 // thinks that it does, unless it is stopped between a look at its clock and what it then does.
 // Therefore what a holder stores is stored only if its row still stands.
@@ -33,10 +33,11 @@ import (
 // A Row is a unit as it is stored.
 type Row struct {
 	Name   string
-	Holder string // who holds it; empty: nobody
-	Term   int64  // grows by one with each takeover
-	Beat   int64  // grows while the holder lives
-	State  string // what its holders keep for each other
+	Holder string        // who holds it; empty: nobody
+	Term   int64         // grows by one with each takeover
+	Beat   int64         // grows while the holder lives
+	Dead   time.Duration // Config.Dead of the holder
+	State  string        // what its holders keep for each other
 }
 
 // A Process is one that uses the database.
@@ -54,10 +55,10 @@ type Rows interface {
 	// Renew stores a process with the next beat, and the next beat of the units of some
 	// holders. It returns which holders still hold theirs.
 	Renew(ctx context.Context, p Process, holders []string) (stand []string, err error)
-	// Take makes somebody the holder of a unit in the next term if it is still as it was
-	// seen; one without a term did not exist. It returns the unit, and whether it did that. It
+	// Take makes somebody whose Config.Dead is dead the holder of a unit in the next term if it
+	// is still as it was seen; one without a term did not exist. It returns the unit, and whether it did that. It
 	// waits for transactions that are guarded by the former holder's lease.
-	Take(ctx context.Context, seen Row, holder string) (Row, bool, error)
+	Take(ctx context.Context, seen Row, holder string, dead time.Duration) (Row, bool, error)
 	// Keep stores the state of a unit if the holder still holds it, and reports whether.
 	Keep(ctx context.Context, name, holder, state string) (bool, error)
 	// Free makes a unit nobody's if the holder still holds it.
@@ -70,7 +71,7 @@ type Rows interface {
 type Config struct {
 	Rows Rows
 	ID   string        // of this process, different from that of every other; empty: a random one
-	Dead time.Duration // without a sign of the holder until somebody else takes a unit; 0: DefaultDead
+	Dead time.Duration // without a sign of this process until another takes its units; 0: DefaultDead
 	// Elapsed returns the time that has passed since some fixed moment. It should go on while
 	// the machine sleeps. Nil: Go's monotonic clock, which on Linux does not.
 	Elapsed func() time.Duration
@@ -114,7 +115,8 @@ type lease struct {
 	ended  chan struct{} // closed when it is lost or to be given up
 	end    func()
 	lost   bool
-	timer  *time.Timer // ends it in time
+	gone   chan struct{} // closed when it is lost
+	timer  *time.Timer   // ends it in time
 }
 
 // Held is a unit that this process holds.
@@ -271,6 +273,32 @@ func (k *Keeper) Lease(unit string) (holder string, term int64, ok bool) {
 	return w.lease.row.Holder, w.lease.row.Term, true
 }
 
+// Under returns a context that also ends when this process loses a unit, but not when it is to give
+// it up. The caller calls the function.
+func (k *Keeper) Under(ctx context.Context, unit string) (context.Context, context.CancelFunc) {
+	if k == nil {
+		return ctx, func() {}
+	}
+	under, cancel := context.WithCancelCause(ctx)
+	k.mu.Lock()
+	w := k.wants[unit]
+	if w == nil || w.lease == nil || w.lease.lost {
+		k.mu.Unlock()
+		cancel(ErrLost)
+		return under, func() {}
+	}
+	gone := w.lease.gone
+	k.mu.Unlock()
+	go func() {
+		select {
+		case <-gone:
+			cancel(ErrLost)
+		case <-under.Done():
+		}
+	}()
+	return under, func() { cancel(nil) }
+}
+
 // Processes returns how many processes live, this one included.
 func (k *Keeper) Processes() int {
 	if k == nil {
@@ -310,8 +338,8 @@ func (k *Keeper) nudge() {
 	}
 }
 
-// kind returns the beginning of the names of units that are shared out together.
-func kind(unit string) string {
+// Kind returns the beginning of the names of units that are shared out together.
+func Kind(unit string) string {
 	kind, _, _ := strings.Cut(unit, "/")
 	return kind
 }

@@ -70,14 +70,14 @@ func (t *table) Renew(ctx context.Context, p units.Process, holders []string) (s
 	return stand, nil
 }
 
-func (t *table) Take(ctx context.Context, seen units.Row, holder string) (units.Row, bool, error) {
+func (t *table) Take(ctx context.Context, seen units.Row, holder string, dead time.Duration) (units.Row, bool, error) {
 	end, err := t.begin(ctx)
 	defer end()
 	is := t.units[seen.Name]
 	if err != nil || is.Term != seen.Term || is.Beat != seen.Beat || is.Holder != seen.Holder {
 		return is, false, err
 	}
-	is.Name, is.Holder = seen.Name, holder
+	is.Name, is.Holder, is.Dead = seen.Name, holder, dead
 	is.Term++
 	is.Beat++
 	t.units[seen.Name] = is

@@ -33,7 +33,7 @@ var mayImport = map[string]struct {
 	"bot/clock":            {"rules bot/text", true, ""},
 	"bot/match":            {"rules rules/sgf bot/text bot/clock", true, ""},
 	"bot/contest":          {"rules bot/text bot/clock bot/match internal/pairing internal/standings", true, ""},
-	"bot/outbox":           {"render bot/text bot/match", true, "context log/slog time.AfterFunc time.NewTicker time.NewTimer"},
+	"bot/outbox":           {"render bot/text bot/match internal/lru", true, "context log/slog time.AfterFunc time.NewTicker time.NewTimer"},
 	"bot/rooms":            {"rules render bot/text bot/clock bot/match bot/outbox", true, "context log/slog"},
 	"bot/units":            {"", false, ""},
 	"bot":                  {"rules rules/sgf render bot/text bot/clock bot/match bot/contest bot/outbox bot/rooms bot/units internal/pairing internal/standings internal/audit", false, ""},

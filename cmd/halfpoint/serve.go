@@ -77,7 +77,12 @@ func (*serveCmd) Run(e *env) error {
 			e.started(s, log, url)
 			fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
 		}})
-	b := bot.New(st, bot.Config{Log: log, Elapsed: elapsed, Rulesets: own, Games: s.Limits.Games, Shown: seen.shown, Stopped: now.stopped,
+	keeper, leave, err := keepUnits(st, s, log)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	b := bot.New(st, bot.Config{Log: log, Elapsed: elapsed, Rulesets: own, Games: s.Limits.Games, Shown: seen.shown, Stopped: now.stopped, Units: keeper,
 		PublicURL: s.URL, Pages: map[string]match.Pages{room.Name(): match.LinkPages}})
 	others, err := discordAdapters(s, log)
 	if err != nil {

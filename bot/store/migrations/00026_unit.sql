@@ -6,6 +6,7 @@ CREATE TABLE unit (
 	holder TEXT NOT NULL,
 	term   BIGINT NOT NULL,
 	beat   BIGINT NOT NULL,
+	lease  BIGINT NOT NULL, -- in milliseconds
 	state  TEXT NOT NULL
 );
 
