@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,6 +78,8 @@ var (
 	oldest            = family("posts_oldest_seconds", "gauge", "Age in seconds of the oldest post that waits to be shown; 0 if none does.", "platform")
 	requests          = family("requests_total", "counter", "Requests of people, by platform.", "platform")
 	refused           = family("requests_refused_total", "counter", "Requests that were refused, by platform and reason.", "platform", "reason")
+	unitTerm          = family("unit_term", "gauge", "The term of a unit that several processes share out among them, by the process that holds it; empty: none does.", "process", "unit")
+	unitHeld          = family("unit_held", "gauge", "Whether this process holds a unit: 1 or 0.", "unit")
 	loopBusy          = family("loop_busy_seconds", "gauge", "Seconds for which a main loop has been at the same piece of work; 0 if it waits for some.", "loop")
 )
 
@@ -157,6 +160,11 @@ func (m *monitor) collect(s scrape) {
 	}
 	for loop, at := range w.bot.Busy() {
 		s.add(loopBusy, at.Seconds(), loop)
+	}
+	for _, u := range w.units.Units() {
+		process, _, _ := strings.Cut(u.Holder, " ")
+		s.add(unitTerm, float64(u.Term), process, u.Name)
+		s.add(unitHeld, bit(w.units.Holds(u.Name)), u.Name)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/units"
 )
 
 // Limits of the monitor, so that whoever asks, however often and slowly, does not disturb
@@ -51,6 +52,10 @@ type watched struct {
 		Waits(ages []time.Duration) map[string]outbox.Waits
 	}
 	adapters []bot.Adapter
+	units    interface {
+		Units() []units.Row
+		Holds(unit string) bool
+	}
 }
 
 func newMonitor(p *platforms) *monitor {

@@ -18,6 +18,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/units"
 )
 
 // A patient is what a monitor of the tests looks at: a store, a bot and a platform in one.
@@ -53,11 +54,17 @@ func (p *patient) Ping(ctx context.Context) error {
 	return p.store(ctx)
 }
 
+// Units are two shards, one of which this process holds.
+func (p *patient) Units() []units.Row {
+	return []units.Row{{Name: "discord/0/2", Holder: "here-1 a", Term: 7}, {Name: "discord/1/2", Holder: "there-2 b", Term: 3}}
+}
+func (p *patient) Holds(unit string) bool { return unit == "discord/0/2" }
+
 // looks returns a monitor that looks at a patient.
 func looks(p *patient) (*monitor, *platforms) {
 	ps := &platforms{room: true}
 	m := newMonitor(ps)
-	m.watched.Store(&watched{p, p, []bot.Adapter{p}})
+	m.watched.Store(&watched{p, p, []bot.Adapter{p}, p})
 	return m, ps
 }
 

@@ -96,7 +96,7 @@ func (*serveCmd) Run(e *env) error {
 	others = append(others, more...)
 	now.chats = len(others)
 	all := append([]bot.Adapter{room}, others...)
-	seen.watched.Store(&watched{st, b, all})
+	seen.watched.Store(&watched{st, b, all, keeper})
 	done := make(chan error, 1)
 	go func() { done <- b.Run(running, all...) }()
 	select {
