@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/DataDog/datadog-agent/pkg/template v0.85.4
 	github.com/alecthomas/kong v1.17.0
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/bwmarrin/discordgo v0.29.0
 	github.com/chromedp/cdproto v0.159.0
 	github.com/fogleman/gg v1.3.0

@@ -1,171 +1,443 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/pgtest"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// A storm plays a game on two processes on one database of PostgreSQL, of which one works and
-// one is the spare, while something destroys them. Each request is sent again with the same id
-// until it is answered.
+// A storm plays games on several processes that share a database of PostgreSQL, while something
+// destroys them, the database, or both. Two people play each game, each in two tabs of their
+// browser. Each request is sent with an id of its own to one of the processes, by chance, and
+// again with the same id until it is answered. Pages follow the transcript meanwhile.
 type storm struct {
 	*testing.T
-	address string
-	works   *served
-	over    chan struct{} // closed when works has ended
-	spare   *served
+	address   string
+	processes []*process
+	dir       string // of the processes
+	ended     atomic.Bool
+	running   sync.WaitGroup // the processes, and what follows them
+	began     time.Time
+	requests  atomic.Int64
+	answers   atomic.Int64
+	restarts  atomic.Int64
 
-	requests, placed, takeovers int
-	slowest                     time.Duration // of the answers
+	mu      sync.Mutex
+	rnd     *rand.Rand
+	slowest time.Duration // of the answers
+	games   []*played
+	pages   []*tab
 }
 
-func newStorm(t *testing.T, address string) *storm {
-	s := &storm{T: t, address: address, spare: start(t, address)}
-	s.takeOver()
-	s.done("black", "/new aga 19x19")
+// A process is a program that is started again whenever it ends.
+type process struct {
+	mu  sync.Mutex
+	now *exec.Cmd // nil: between two
+	url string    // empty: it does not answer yet
+	log said
+}
+
+// lease is after how long without a sign of a process others take over what it does.
+const lease = 2 * time.Second
+
+// newStorm starts processes on an empty database, and two tabs that follow the transcript.
+func newStorm(t *testing.T, address string, processes int) *storm {
+	s := &storm{T: t, address: address, dir: t.TempDir(), began: time.Now(), rnd: rand.New(rand.NewPCG(33, 1))}
+	t.Cleanup(s.stop)
+	for range processes {
+		p := &process{}
+		s.processes = append(s.processes, p)
+		s.running.Go(func() { s.keep(p) })
+	}
+	for range 2 {
+		p := &tab{}
+		s.pages = append(s.pages, p)
+		s.running.Go(func() { s.follow(p) })
+	}
 	return s
 }
 
-// takeOver waits until the spare works, and starts another.
-func (s *storm) takeOver() {
-	s.Helper()
-	if s.works != nil {
-		s.works.Wait()
-		s.takeovers++
+// stop kills the processes.
+func (s *storm) stop() {
+	s.ended.Store(true)
+	for _, p := range s.processes {
+		p.signal(syscall.SIGKILL)
 	}
-	s.works, s.over = s.spare, make(chan struct{})
-	s.works.ready(s)
-	go func(out io.Reader, over chan struct{}) {
-		io.Copy(io.Discard, out) // until the program ends
-		close(over)
-	}(s.works.out, s.over)
-	s.spare = start(s, s.address)
+	s.running.Wait()
 }
 
-// done asks until it is answered.
-func (s *storm) done(seat, text string) {
-	s.Helper()
-	s.requests++
-	for began := time.Now(); ; {
-		if _, ok := s.works.ask(uuid(s.requests), seat, text); ok {
-			s.slowest = max(s.slowest, time.Since(began))
+// keep runs a process until the storm is over.
+func (s *storm) keep(p *process) {
+	for !s.ended.Load() {
+		c := exec.Command(program, "--listen", "127.0.0.1:0", "--log-level", "warn", "--database", s.address)
+		c.Dir, c.Stderr = s.dir, &p.log
+		c.Env = append(os.Environ(), "HALFPOINT_LIMITS_PERSON=1000000", "HALFPOINT_LIMITS_CHANNEL=1000000", fmt.Sprint("HALFPOINT_LEASE=", lease.Seconds()))
+		out, err := c.StdoutPipe()
+		if err == nil {
+			err = c.Start()
+		}
+		if err != nil {
+			s.Error(err)
 			return
 		}
-		if time.Since(began) > 2*time.Minute {
-			s.Fatalf("%s was not answered\n%s", text, s.works.stderr.String())
+		p.mu.Lock()
+		p.now = c
+		p.mu.Unlock()
+		if s.ended.Load() {
+			c.Process.Kill()
 		}
-		select {
-		case <-s.over:
-			s.takeOver()
-		case <-time.After(20 * time.Millisecond): // the database is away, or it is about to end
+		lines := bufio.NewReader(out)
+		if line, err := lines.ReadString('\n'); err == nil {
+			p.mu.Lock()
+			p.url = strings.TrimPrefix(strings.TrimSpace(line), "halfpoint: local room at ")
+			p.mu.Unlock()
+		}
+		io.Copy(io.Discard, lines)
+		c.Wait()
+		p.mu.Lock()
+		p.now, p.url = nil, ""
+		p.mu.Unlock()
+		if !s.ended.Load() {
+			s.restarts.Add(1)
 		}
 	}
 }
 
-// place places a stone.
-func (s *storm) place() {
-	s.Helper()
-	s.done([]string{"black", "white"}[s.placed%2], fmt.Sprintf("/place %c%d", "ABCDEFGHJKLMNOPQRST"[s.placed%19], 1+s.placed%361/19))
-	s.placed++
-	if s.placed%361 == 0 {
-		s.Fatal("the board is full")
+// signal sends a signal to the process, if there is one.
+func (p *process) signal(what syscall.Signal) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now != nil && p.now.Process.Signal(what) == nil
+}
+
+func (p *process) address() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.url
+}
+
+// upTo returns a number from 0 to n-1.
+func (s *storm) upTo(n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rnd.IntN(n)
+}
+
+// within returns a time up to another.
+func (s *storm) within(most time.Duration) time.Duration {
+	return time.Duration(s.upTo(int(most)))
+}
+
+func (s *storm) some() *process { return s.processes[s.upTo(len(s.processes))] }
+
+const (
+	tryFor    = 3 * time.Second // one process, before another is asked
+	answerFor = 3 * time.Minute // in all
+)
+
+// ask types something as a person, again and again until it is answered: whether it was carried
+// out, or why not.
+func (s *storm) ask(who, text string) (done bool, why string, err error) {
+	id := uuid(int(s.requests.Add(1)))
+	for began := time.Now(); time.Since(began) < answerFor && !s.Failed(); {
+		done, why, err = s.try(s.some().address(), id, who, text)
+		if err == nil {
+			s.answers.Add(1)
+			s.mu.Lock()
+			s.slowest = max(s.slowest, time.Since(began))
+			s.mu.Unlock()
+			return done, why, nil
+		}
+		time.Sleep(s.within(20 * time.Millisecond))
+	}
+	return false, "", fmt.Errorf("%s: %q is not answered: %w", who, text, err)
+}
+
+// again are the beginnings of answers after which the same request is sent again.
+var again = []string{"Too many things happened at once", "Many games were opened here"}
+
+func (s *storm) try(url, id, who, text string) (done bool, why string, err error) {
+	if url == "" {
+		return false, "", fmt.Errorf("nobody is there")
+	}
+	body, err := json.Marshal(map[string]string{"id": id, "seat": "name:" + who, "text": text})
+	if err != nil {
+		return false, "", err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.Context()), tryFor)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "POST", url+"/ask", bytes.NewReader(body))
+	if err != nil {
+		return false, "", err
+	}
+	req.Header = http.Header{"Content-Type": {"application/json"}, "Origin": {url}, "Cookie": {"halfpoint-browser=" + who}}
+	r, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false, "", err
+	}
+	defer r.Body.Close()
+	var answer struct {
+		Private bool
+		Message struct{ Text string }
+	}
+	if r.StatusCode != http.StatusOK {
+		reply, _ := io.ReadAll(r.Body)
+		return false, "", fmt.Errorf("%s: %s", r.Status, reply)
+	}
+	if err := json.NewDecoder(r.Body).Decode(&answer); err != nil {
+		return false, "", err
+	}
+	for _, busy := range again {
+		if strings.HasPrefix(answer.Message.Text, busy) {
+			return false, "", fmt.Errorf("%s", answer.Message.Text)
+		}
+	}
+	return !answer.Private, answer.Message.Text, nil
+}
+
+// play plays games until over is closed, and ends each. At each table two people play one game
+// after the other.
+func (s *storm) play(over <-chan struct{}) {
+	var all sync.WaitGroup
+	for table := range tables {
+		all.Go(func() {
+			black, white := fmt.Sprint("black", table), fmt.Sprint("white", table)
+			for _, who := range []string{black, white} {
+				if done, why, err := s.ask(who, "Hello, I am "+who+"."); !done {
+					s.Errorf("%s cannot talk: %s, %v", who, why, err)
+					return
+				}
+			}
+			for n := 0; !s.Failed(); n++ {
+				g := &played{storm: s, name: fmt.Sprintf("game %d of table %d", n+1, table+1), players: [2]string{black, white}, left: lattice()}
+				s.mu.Lock()
+				s.games = append(s.games, g)
+				s.mu.Unlock()
+				g.play(over)
+				select {
+				case <-over:
+					return
+				default:
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// lattice returns points of which no two touch, so that no stone is ever captured.
+func lattice() (points []string) {
+	for n := range 361 {
+		if n%2 == 0 {
+			points = append(points, fmt.Sprintf("%c%d", "ABCDEFGHJKLMNOPQRST"[n%19], 1+n/19))
+		}
+	}
+	return points
+}
+
+// longest is the number of turns of a game.
+const longest = 150
+
+// play plays a game until over is closed or it is long, and then to its end.
+func (g *played) play(over <-chan struct{}) {
+	open := fmt.Sprintf("/new aga 19x19 color:black opponent:%s", g.players[1])
+	for i, text := range []string{open, "/join"} {
+		if done, why, err := g.ask(g.players[i], text); !done {
+			g.Errorf("%s: %s: %s, %v", g.name, text, why, err)
+			return
+		}
+	}
+	var tabs sync.WaitGroup
+	for tab := range 4 {
+		tabs.Go(func() {
+			for !g.Failed() && g.turns() < longest {
+				select {
+				case <-over:
+					return
+				default:
+					g.turn(tab % 2)
+				}
+			}
+		})
+	}
+	tabs.Wait()
+	for _, player := range []int{1, 0} { // who offers a draw, and who accepts it, unless one was offered already
+		g.do(player, "/draw")
 	}
 }
 
-// end checks that nothing that was answered is lost, and that nothing was done twice.
+// turn places a stone, or tries to.
+func (g *played) turn(player int) {
+	switch dice := g.upTo(100); {
+	case dice < 3 && player == 0:
+		g.do(player, "/draw")
+	case dice < 8:
+		if point := g.taken(); point != "" {
+			g.do(player, "/place "+point)
+		}
+	default:
+		changed := g.changed()
+		point := g.take()
+		if point == "" {
+			return
+		}
+		if done := g.do(player, "/place "+point); done {
+			return
+		}
+		g.putBack(point)
+		select { // until it may be our turn
+		case <-changed:
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// end waits until all that is to be shown is shown, kills the processes, and checks that nothing
+// that was answered is lost, and that nothing was done twice.
 func (s *storm) end() {
 	s.Helper()
-	s.Logf("%d requests, %d takeovers, the slowest answer after %v", s.requests, s.takeovers, s.slowest.Round(time.Millisecond))
-	for _, p := range []*served{s.spare, s.works} {
-		p.Process.Kill()
-		p.Wait()
+	s.settled()
+	s.stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Logf("%d games, %d requests in %v; %d restarts; the slowest answer after %v", len(s.games), s.requests.Load(), time.Since(s.began).Round(time.Second),
+		s.restarts.Load(), s.slowest.Round(time.Millisecond))
+	if !s.Failed() {
+		s.check()
 	}
-	if status, says := halfpoint("check", "--database", s.address); status != 0 {
-		s.Errorf("check: %d, %s", status, says)
-	}
-	st, err := store.Open(s.Context(), s.address)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer st.Close()
-	games, err := st.Matches(s.Context(), bot.Query{})
-	if err != nil {
-		s.Fatal(err)
-	}
-	turns := 0
-	for _, g := range games {
-		_, events, err := st.Match(s.Context(), g.ID)
-		if err != nil {
-			s.Fatal(err)
+	if s.Failed() {
+		for i, p := range s.processes {
+			log := p.log.String()
+			s.Logf("process %d:\n%s", i, log[max(0, len(log)-4000):])
 		}
-		for _, e := range events {
-			if strings.HasPrefix(e.Body.String(), "turn ") {
-				turns++
+	}
+}
+
+// A strike is something that goes wrong, once; it returns when all is well again.
+type strike func(s *storm)
+
+// tables is how many games are played at the same time.
+const tables = 3
+
+// strikes strikes a number of times while games are played.
+func (s *storm) strikes(times int, hit strike) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for range times {
+			for before := s.answers.Load(); s.answers.Load() < before+4; time.Sleep(time.Millisecond) { // between two they play
+				if s.Failed() {
+					return
+				}
 			}
+			hit(s)
 		}
-	}
-	if len(games) != 1 || turns != s.placed {
-		s.Errorf("%d games; %d turns were answered, %d are stored", len(games), s.placed, turns)
+		time.Sleep(s.within(500 * time.Millisecond)) // and they go on
+	}()
+	s.play(over)
+	<-over
+	s.end()
+}
+
+// kill kills one process. Its supervisor starts it again at once.
+func kill(s *storm) {
+	time.Sleep(s.within(600 * time.Millisecond))
+	for !s.some().signal(syscall.SIGKILL) && !s.Failed() {
+		time.Sleep(time.Millisecond)
 	}
 }
 
-// within returns a moment, up to a time, at random.
-func within(rnd *rand.Rand, most time.Duration) time.Duration {
-	return time.Duration(rnd.Int64N(int64(most)))
+// halt stops a process for longer than its lease, so that others take over, and then lets it go on.
+func halt(s *storm) {
+	time.Sleep(s.within(300 * time.Millisecond))
+	p := s.some()
+	for p.address() == "" && !s.Failed() {
+		time.Sleep(time.Millisecond)
+		p = s.some()
+	}
+	p.signal(syscall.SIGSTOP)
+	time.Sleep(lease/2 + s.within(3*lease/2))
+	p.signal(syscall.SIGCONT)
 }
 
-// The process that works is killed, again and again.
+// crash crashes a server of PostgreSQL, and starts it again.
+func crash(server *pgtest.Server) strike {
+	return func(s *storm) {
+		time.Sleep(s.within(300 * time.Millisecond))
+		server.Crash(s)
+		server.Revive(s)
+	}
+}
+
+// Processes are killed, again and again.
 func TestStormOfKills(t *testing.T) {
 	tier.Change(t)
-	rnd := rand.New(rand.NewPCG(33, 1))
-	for range tier.Pick(0, 1, 20) {
-		s := newStorm(t, pgtest.Start(t).Database(t))
-		for range tier.Pick(0, 3, 25) {
-			victim := s.works
-			kill := time.AfterFunc(within(rnd, 40*time.Millisecond), func() { victim.Process.Kill() })
-			for range 8 {
-				s.place()
-			}
-			if kill.Stop() {
-				continue
-			}
-			if victim == s.works { // it came after the last answer
-				<-s.over
-				s.takeOver()
-			}
-		}
-		s.end()
+	server := pgtest.Start(t)
+	for _, processes := range []int{2, 4} {
+		t.Run(fmt.Sprint(processes, " processes"), func(t *testing.T) {
+			newStorm(t, server.Database(t), processes).strikes(tier.Pick(0, 8, 1000), kill)
+		})
 	}
 }
 
-// The database crashes, again and again.
+// Processes are stopped, so that others take over, and go on later.
+func TestStormOfStops(t *testing.T) {
+	tier.Change(t)
+	newStorm(t, pgtest.Start(t).Database(t), 3).strikes(tier.Pick(0, 3, 500), halt)
+}
+
+// PostgreSQL crashes, again and again.
 func TestStormOfCrashes(t *testing.T) {
 	tier.Change(t)
-	rnd := rand.New(rand.NewPCG(33, 2))
 	server := pgtest.New(t)
-	for range tier.Pick(0, 1, 20) {
-		s := newStorm(t, server.Database(t))
-		for range tier.Pick(0, 2, 25) {
-			back := make(chan struct{})
-			time.AfterFunc(within(rnd, 100*time.Millisecond), func() {
-				defer close(back)
-				server.Crash(t)
-				server.Revive(t)
-			})
-			for range 8 {
-				s.place()
-			}
-			<-back
+	newStorm(t, server.Database(t), 2).strikes(tier.Pick(0, 3, 500), crash(server))
+}
+
+// The primary crashes, and its standby is promoted and gets a standby of its own, again and again.
+func TestStormOfPromotions(t *testing.T) {
+	tier.Change(t)
+	primary := pgtest.New(t)
+	primary.Exec(t, "CREATE DATABASE club")
+	// The processes know two names, of which each stands for one server after another.
+	dir := t.TempDir()
+	hosts := [2]string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
+	name := func(host int, server *pgtest.Server) {
+		os.Remove(hosts[host])
+		if err := os.Symlink(server.Dir, hosts[host]); err != nil {
+			t.Fatal(err)
 		}
-		s.end()
 	}
+	follow := func(n int) *pgtest.Server {
+		standby := primary.Standby(t)
+		name(n%2, standby)
+		primary.Exec(t, fmt.Sprint("CREATE TABLE standby", n, " ()")) // waits until the standby has all
+		return standby
+	}
+	name(0, primary)
+	standby, n := follow(1), 1
+	s := newStorm(t, "postgres://halfpoint@/club?host="+hosts[0]+","+hosts[1], 2)
+	s.strikes(tier.Pick(0, 2, 100), func(s *storm) {
+		time.Sleep(s.within(time.Second))
+		primary.Crash(t)
+		standby.Exec(t, "SELECT pg_promote()")
+		primary, n = standby, n+1
+		standby = follow(n)
+	})
 }
