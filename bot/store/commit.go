@@ -5,25 +5,51 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
+
+// A changer makes changes in transactions.
+type changer interface {
+	// change stores what write writes. After an error of write nothing is stored; after any
+	// other error it may or may not have been stored. write may be called again, with another
+	// transaction, when nothing of the last one was stored: it is a function of its arguments.
+	change(ctx context.Context, write func(context.Context, *sql.Tx) error) error
+	// reach says why no change could be made at this moment; nil: one could.
+	reach(ctx context.Context) error
+	// stop ends it when the changes that are under way have been made.
+	stop()
+}
+
+// A watcher is told of each commit, once there is a function for that.
+type watcher struct {
+	f atomic.Pointer[func(changes int, took time.Duration, failed error)]
+}
+
+// tell says how many changes were committed, since when, and why that failed.
+func (w *watcher) tell(changes int, began time.Time, failed error) {
+	if f := w.f.Load(); f != nil {
+		(*f)(changes, time.Since(began), failed)
+	}
+}
 
 // A committer makes changes, one after another. Changes that arrive while the disk is
 // busy share the next commit, because a commit is nearly all of the cost of a change
 // and costs the same for any number of rows.
 type committer struct {
-	db    *sql.DB
-	check func() error // what must succeed before a transaction begins
-	queue chan change
-	asked chan chan error // see reach
-	watch atomic.Pointer[func(changes int, took time.Duration, err error)]
-	quit  chan struct{}
-	done  chan struct{}
-	stop  func()
+	db      *sql.DB
+	check   func() error // what must succeed before a transaction begins
+	watcher *watcher
+	queue   chan change
+	asked   chan chan error // see reach
+	quit    chan struct{}
+	done    chan struct{}
+	finish  func()
 }
 
 // A change is something to write as a whole, and the channel for its outcome.
@@ -38,15 +64,14 @@ const together = 64
 
 var errClosed = errors.New("store is closed")
 
-func startCommitter(db *sql.DB, check func() error) *committer {
-	c := &committer{db: db, check: check, queue: make(chan change), asked: make(chan chan error), quit: make(chan struct{}), done: make(chan struct{})}
-	c.stop = sync.OnceFunc(func() { close(c.quit); <-c.done })
+func startCommitter(db *sql.DB, check func() error, w *watcher) *committer {
+	c := &committer{db: db, check: check, watcher: w, queue: make(chan change), asked: make(chan chan error), quit: make(chan struct{}), done: make(chan struct{})}
+	c.finish = sync.OnceFunc(func() { close(c.quit); <-c.done })
 	go c.run()
 	return c
 }
 
-// change stores what write writes. After an error of write nothing is stored; after any
-// other error it may or may not have been stored.
+// change calls write once.
 func (c *committer) change(ctx context.Context, write func(context.Context, *sql.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -62,7 +87,7 @@ func (c *committer) change(ctx context.Context, write func(context.Context, *sql
 	}
 }
 
-// reach returns once no commit is under way, and says why none could begin; nil: one could.
+// reach returns once no commit is under way.
 func (c *committer) reach(ctx context.Context) error {
 	answer := make(chan error, 1)
 	select {
@@ -75,6 +100,8 @@ func (c *committer) reach(ctx context.Context) error {
 	}
 }
 
+func (c *committer) stop() { c.finish() }
+
 func (c *committer) run() {
 	defer close(c.done)
 	for {
@@ -83,9 +110,7 @@ func (c *committer) run() {
 			changes := c.waiting(first)
 			began := time.Now()
 			errs := c.commit(changes)
-			if watch := c.watch.Load(); watch != nil {
-				(*watch)(len(changes), time.Since(began), failure(errs))
-			}
+			c.watcher.tell(len(changes), began, failure(errs))
 			for i, err := range errs {
 				changes[i].err <- err
 			}
@@ -152,15 +177,17 @@ func (c *committer) commit(changes []change) []error {
 // others changes were only refused.
 func failure(errs []error) error {
 	for _, err := range errs {
-		refused := err == nil
-		for _, e := range []error{bot.ErrConflict, bot.ErrNotFound, bot.ErrTooMany, bot.ErrFull, bot.ErrAlike, context.Canceled} {
-			refused = refused || errors.Is(err, e)
-		}
-		if !refused {
+		if err != nil && !refused(err) {
 			return err
 		}
 	}
 	return nil
+}
+
+// refused reports whether an error is no fault of the database.
+func refused(err error) bool {
+	return slices.ContainsFunc([]error{bot.ErrConflict, bot.ErrNotFound, bot.ErrTooMany, bot.ErrFull, bot.ErrAlike, outbox.ErrLost, context.Canceled},
+		func(e error) bool { return errors.Is(err, e) })
 }
 
 // attempt makes a change, or rolls it back and returns the reason. Any other error

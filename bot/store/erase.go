@@ -80,11 +80,12 @@ func (s *Store) knownAs(ctx context.Context, who outbox.User) (storedForgetting,
 // to follow: Forgetting returns the person until that is done.
 func (s *Store) Forget(ctx context.Context, f bot.Forgetting) (err error) {
 	defer annotate(&err, "take the name off person %s", f.Person)
-	known, err := s.knownAs(ctx, f.Who)
+	now, err := s.knownAs(ctx, f.Who)
 	if err != nil {
 		return err
 	}
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		known := now
 		if _, err := tx.ExecContext(ctx, "UPDATE person SET name = '' WHERE id = $1", f.Person); err != nil {
 			return err
 		}

@@ -326,7 +326,7 @@ func (r row) MarshalJSON() ([]byte, error) {
 // Import fills an empty store with an export. After an error, which may be a *BadExport,
 // the store is still empty. Until r ends, nothing else is stored.
 func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
-	err = s.change(ctx, func(kept context.Context, tx *sql.Tx) error {
+	err = s.once(ctx, func(kept context.Context, tx *sql.Tx) error {
 		for _, t := range tables {
 			var one int
 			err := tx.QueryRowContext(kept, "SELECT 1 FROM "+t.name+" LIMIT 1").Scan(&one)

@@ -172,7 +172,7 @@ func TestLookupsUseIndices(t *testing.T) {
 }
 
 // An export has every column of every table, or something would be lost; but for what
-// an adapter keeps by itself.
+// an adapter keeps by itself, and for what processes keep of themselves.
 func TestExportKnowsAllTables(t *testing.T) {
 	s := memory(t)
 	want, err := values[string](t.Context(), s.read, `
@@ -452,7 +452,7 @@ func TestCommitFails(t *testing.T) {
 		return errors.Join(errors.New("the disk is full"), err)
 	}, nil}
 	for name, fault := range map[string]change{"commit": bad, "transaction": worse} {
-		for i, err := range s.committer.commit([]change{bookmark("a"), fault, bookmark("b")}) {
+		for i, err := range s.changes.(*committer).commit([]change{bookmark("a"), fault, bookmark("b")}) {
 			if err == nil {
 				t.Errorf("%s: change %d knows of no error", name, i)
 			}
@@ -463,11 +463,11 @@ func TestCommitFails(t *testing.T) {
 			t.Errorf("%s: %d changes of a commit that failed are there", name, n)
 		}
 	}
-	if err := errors.Join(s.committer.commit([]change{bookmark("a"), bookmark("b")})...); err != nil {
+	if err := errors.Join(s.changes.(*committer).commit([]change{bookmark("a"), bookmark("b")})...); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 	// Of changes that share a commit, one that is refused leaves the others alone.
-	errs := s.committer.commit([]change{bookmark("c"), bookmark("a"), bookmark("d")})
+	errs := s.changes.(*committer).commit([]change{bookmark("c"), bookmark("a"), bookmark("d")})
 	if errs[0] != nil || errs[1] == nil || errs[2] != nil {
 		t.Errorf("the second of three should be refused: %v", errs)
 	}

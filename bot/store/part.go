@@ -134,7 +134,7 @@ func inWork(name string) bool {
 }
 
 // onStep, unless it is nil, is called before each step of Backup and Restore that changes
-// a file. Tests let the process die there.
+// a file, and of others that tests wait for. Tests let the process die there.
 var onStep func(step string)
 
 func passed(step string) {

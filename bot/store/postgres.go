@@ -22,8 +22,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
-
-	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // This file holds everything that is specific to PostgreSQL.
@@ -38,8 +36,8 @@ const startVersion = 25
 // oldestPostgres is the oldest version that is still maintained, as PostgreSQL counts.
 const oldestPostgres = 14_00_00
 
-// pgAnswer is how long the store waits for PostgreSQL: to connect, for the lock of another
-// process, and for each answer. People wait that long for theirs. Costly work may take longer.
+// pgAnswer is how long the store waits for PostgreSQL: to connect, for a free connection, and
+// for each answer. People wait that long for theirs. Costly work may take longer.
 var pgAnswer = 5 * time.Second
 
 const (
@@ -47,16 +45,13 @@ const (
 	pgPatient = time.Hour // what a command does while nobody waits for the bot
 )
 
-// A process that has the lock says every pgBeat that it lives. A spare takes the lock away from
-// one that has not for pgDead, because its machine has stopped it, for example. The spare
-// measures that with its own clock.
-var (
-	pgBeat = 5 * time.Second
-	pgDead = 20 * time.Second
-)
+// Of the tries to make a change the last begins when the first was pgAnswer ago. There are few
+// others: those that are in each other's way make progress one by one.
+const pgTries = 20
 
-// pgAgain is how long a spare waits between two tries, besides the time that it waits for the lock.
-const pgAgain = time.Second
+// writers is how many changes a process makes at a time on PostgreSQL. Most of their time they
+// wait for its disk.
+const writers = 8
 
 // IsPostgres reports whether the name of a database is the address of one on PostgreSQL.
 func IsPostgres(name string) bool {
@@ -79,8 +74,7 @@ func Redacted(name string) string {
 	return u.Redacted()
 }
 
-// openPostgres opens a database on PostgreSQL. One process at a time writes to it: the
-// connection that writes holds a lock, which PostgreSQL releases with it.
+// openPostgres opens a database on PostgreSQL. Other processes may write there, too.
 func openPostgres(ctx context.Context, address string) (_ *Store, err error) {
 	s, newest := &Store{address: address}, &timeline{}
 	s.newest = newest
@@ -89,132 +83,156 @@ func openPostgres(ctx context.Context, address string) (_ *Store, err error) {
 			return
 		}
 		var refused *pgconn.ConnectError
-		switch {
-		case errors.Is(err, ErrInUse):
-			err = fmt.Errorf("%w %s", ErrInUse, Redacted(address))
-		case errors.As(err, &refused): // has a line for each host
+		if errors.As(err, &refused) { // has a line for each host
 			err = fmt.Errorf("open %s: %s", Redacted(address), strings.Join(strings.Fields(refused.Error()), " "))
-		default:
+		} else {
 			err = fmt.Errorf("open %s: %w", Redacted(address), err)
 		}
 		err = errors.Join(err, s.Close())
 	}()
-	patient, err := pgPool{answer: pgPatient, conns: 1, writes: true, newest: newest}.open(address)
-	if err != nil {
+	if err := bringUp(ctx, address, newest); err != nil {
 		return nil, err
 	}
-	defer patient.Close()
-	if err := suitable(ctx, patient); err != nil {
-		return nil, err
-	}
-	current, err := inspect(ctx, patient)
-	if err == nil && !current {
-		err = migrate(ctx, patient)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := patient.Close(); err != nil { // before the next takes the lock
-		return nil, err
-	}
-	if s.write, err = (pgPool{answer: pgAnswer, conns: 1, writes: true, newest: newest}).open(address); err != nil {
-		return nil, err
-	}
-	if err := s.write.PingContext(ctx); err != nil {
-		return nil, err
-	}
-	if s.read, err = (pgPool{answer: pgAnswer, conns: readers, newest: newest}).open(address); err != nil {
-		return nil, err
-	}
-	if s.costly, err = (pgPool{answer: pgCostly, conns: 1, newest: newest}).open(address); err != nil {
-		return nil, err
-	}
-	for _, db := range []*sql.DB{s.read, s.costly} { // there must be as many connections as that
-		if err := db.PingContext(ctx); err != nil {
+	for _, pool := range []struct {
+		db     **sql.DB
+		conns  int
+		answer time.Duration
+	}{{&s.write, writers, pgAnswer}, {&s.read, readers, pgAnswer}, {&s.costly, 1, pgCostly}} {
+		if *pool.db, err = (pgPool{answer: pool.answer, conns: pool.conns, newest: newest}).open(address); err != nil {
+			return nil, err
+		}
+		if err := (*pool.db).PingContext(ctx); err != nil { // there must be as many connections as that
 			return nil, err
 		}
 	}
-	s.committer = startCommitter(s.write, func() error { return nil })
-	s.beat = s.startBeat()
+	s.changes = &transactor{db: s.write, watcher: &s.watcher}
 	return s, nil
 }
 
-// startBeat says every pgBeat that this process lives, until the function that it returns is
-// called. If another process has the lock, whoever watches the commits is told.
-func (s *Store) startBeat() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var beating sync.WaitGroup
-	beating.Go(func() {
-		every := time.NewTicker(pgBeat)
-		defer every.Stop()
-		for {
-			select {
-			case <-every.C:
-				err := s.write.PingContext(ctx)
-				if watch := s.committer.watch.Load(); watch != nil && errors.Is(err, ErrInUse) {
-					(*watch)(0, 0, err)
-				}
-			case <-ctx.Done():
-				return
-			}
+// bringUp brings the tables of a database up to date. Of several processes one does it, and the
+// others wait for that.
+func bringUp(ctx context.Context, address string, newest *timeline) error {
+	pool := pgPool{answer: pgPatient, conns: 1, newest: newest}
+	look, err := pool.open(address)
+	if err != nil {
+		return err
+	}
+	defer look.Close()
+	if err := suitable(ctx, look); err != nil {
+		return err
+	}
+	if current, err := inspect(ctx, look); current || err != nil {
+		return err
+	}
+	if err := look.Close(); err != nil { // a role may have few connections
+		return err
+	}
+	pool.alone = true
+	alone, err := pool.open(address)
+	if err != nil {
+		return err
+	}
+	defer alone.Close()
+	if current, err := inspect(ctx, alone); current || err != nil { // another process was first
+		return err
+	}
+	return migrate(ctx, alone)
+}
+
+// A transactor makes each change in a transaction of its own, many at a time. Other processes do
+// the same: a change that was in the way of another one is made again.
+//
+// All changes lock rows in the same order, as far as that is possible: the people whom they name,
+// the request, the game or event, what belongs to it, and the counter of messages last.
+type transactor struct {
+	db      *sql.DB
+	watcher *watcher
+	mu      sync.RWMutex // changes under way hold it for reading
+	closed  bool
+}
+
+// change makes a change; once it has begun it does not end with ctx.
+func (t *transactor) change(ctx context.Context, write func(context.Context, *sql.Tx) error) error {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.closed {
+		return errClosed
+	}
+	began := time.Now()
+	for tries := 1; ; tries++ {
+		again, err := t.try(ctx, write)
+		if again && tries < pgTries && time.Since(began) < pgAnswer {
+			continue
 		}
+		t.watcher.tell(1, began, failure([]error{err}))
+		return err
+	}
+}
+
+// try makes a change once. If it failed, nothing of it was stored and it may succeed another time,
+// try reports again.
+func (t *transactor) try(ctx context.Context, write func(context.Context, *sql.Tx) error) (again bool, err error) {
+	wait, cancel := context.WithTimeout(ctx, pgAnswer)
+	defer cancel()
+	c, err := t.db.Conn(wait)
+	if err != nil {
+		return false, err
+	}
+	defer c.Close()
+	ctx = context.WithoutCancel(ctx)
+	tx, err := c.BeginTx(ctx, nil)
+	if err != nil {
+		return drop(c, err), err
+	}
+	if err := write(ctx, tx); err != nil {
+		tx.Rollback() //nolint:errcheck // then the connection is gone, and the transaction with it
+		return repeatable(err) || !refused(err) && drop(c, err), err
+	}
+	err = tx.Commit()
+	return repeatable(err), err
+}
+
+// repeatable reports whether an error says that a change was rolled back because of another
+// one. What had no row before (23505) may have one now.
+func repeatable(err error) bool {
+	switch code(err) {
+	case "40001", "40P01", "55P03", "23505":
+		return true
+	}
+	return false
+}
+
+// drop drops the connection if an error means that it is, or should be, of no more use: the server
+// is going down, or takes no more changes. It reports whether it did.
+func drop(c *sql.Conn, err error) (dropped bool) {
+	c.Raw(func(conn any) error { //nolint:errcheck // its error drops the connection
+		switch code(err) {
+		case "25006", "57P01", "57P02", "57P03":
+			dropped = true
+		default:
+			dropped = conn.(postgresConn).Conn.Conn().IsClosed()
+		}
+		if dropped {
+			return driver.ErrBadConn
+		}
+		return nil
 	})
-	return func() { cancel(); beating.Wait() }
+	return dropped
 }
 
-// OpenWhenFree is Open, but while another process has the database on PostgreSQL it waits, and
-// takes over when that one ends, is cut off, or does not move any more. It calls waits with the
-// error of each try; not all of these are ErrInUse.
-func OpenWhenFree(ctx context.Context, address string, waits func(error)) (*Store, error) {
-	var other sign
-	for spare := false; ; {
-		s, err := Open(ctx, address)
-		spare = spare || errors.Is(err, ErrInUse)
-		if !spare || err == nil || errors.Is(err, ErrNewer) || errors.Is(err, ErrUnreadable) {
-			return s, err
-		}
-		waits(err)
-		if errors.Is(err, ErrInUse) {
-			other.look(ctx, address) //nolint:errcheck // the next try will tell
-		}
-		if err := backoff.Sleep(ctx, pgAgain); err != nil {
-			return nil, err
-		}
+func (t *transactor) reach(ctx context.Context) error {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.closed {
+		return errClosed
 	}
+	return t.db.PingContext(ctx)
 }
 
-// A sign is the last sign of life of a process that has the lock.
-type sign struct {
-	pid  int64
-	last string
-	seen time.Time // when it was new
-}
-
-// look ends the connection of the process that has the lock, if there was no sign for pgDead.
-// Whatever it does at the moment PostgreSQL finishes first.
-func (s *sign) look(ctx context.Context, address string) error {
-	db, err := pgPool{answer: pgAnswer, conns: 1}.open(address)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	is := sign{seen: time.Now()}
-	err = db.QueryRowContext(ctx, `SELECT pid, CAST(backend_start AS TEXT) || CAST(state_change AS TEXT) || CASE state WHEN 'active' THEN CAST(clock_timestamp() AS TEXT) ELSE '' END
-		FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted
-			AND classid = CAST($1 AS BIGINT) AND objid = CAST(hashtext(current_schema()) AS BIGINT) & 4294967295
-			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, lockClass).Scan(&is.pid, &is.last)
-	if err != nil {
-		return err
-	}
-	if is.pid != s.pid || is.last != s.last {
-		*s = is
-		return nil
-	}
-	if time.Since(s.seen) < pgDead {
-		return nil
-	}
-	_, err = db.ExecContext(ctx, "SELECT pg_terminate_backend($1)", s.pid)
-	return err
+func (t *transactor) stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
 }
 
 // Lossy reports whether PostgreSQL, by the address, has standbys, and does not wait for any: one
@@ -258,12 +276,13 @@ func suitable(ctx context.Context, db *sql.DB) error {
 // lockClass distinguishes our locks from those of other programs.
 const lockClass = 0x68616c66
 
-// lockPostgres makes a connection the only one of its kind in its database and schema. A
-// process that was killed a moment ago may still have the lock, so it waits a little.
+// lockPostgres makes a connection the only one of its kind in its database and schema. It waits
+// until it is.
 func lockPostgres(ctx context.Context, c *pgx.Conn) error {
-	_, err := c.Exec(ctx, "SELECT pg_advisory_lock($1, hashtext(current_schema()))", int32(lockClass))
-	if code(err) == "55P03" { // it took longer than lock_timeout
-		return ErrInUse
+	_, err := c.Exec(ctx, "SELECT set_config('lock_timeout', '0', false)")
+	passed("lock")
+	if err == nil {
+		_, err = c.Exec(ctx, "SELECT pg_advisory_lock($1, hashtext(current_schema()))", int32(lockClass))
 	}
 	return err
 }
@@ -318,6 +337,37 @@ func importPostgres(ctx context.Context, address string, r io.Reader, progress P
 	return s, s.count(ctx, st.costly)
 }
 
+// once makes a change that takes long and cannot be made again, and during which nobody else
+// changes anything.
+func (s *Store) once(ctx context.Context, write func(context.Context, *sql.Tx) error) error {
+	if s.address == "" {
+		return s.change(ctx, write)
+	}
+	db, err := pgPool{answer: pgPatient, conns: 1, newest: s.newest}.open(s.address)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // if it was not committed
+	var names []string
+	for _, t := range tables {
+		names = append(names, t.name)
+	}
+	for _, statement := range []string{"SET LOCAL idle_in_transaction_session_timeout = 0", "LOCK TABLE " + strings.Join(names, ", ") + " IN EXCLUSIVE MODE"} {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	if err := write(ctx, tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
 // code returns the SQLSTATE of an error of PostgreSQL, empty for others.
 func code(err error) string {
 	if e := (*pgconn.PgError)(nil); errors.As(err, &e) {
@@ -330,7 +380,7 @@ func code(err error) string {
 type pgPool struct {
 	answer  time.Duration // how long each connection waits for an answer
 	conns   int           // at most so many
-	writes  bool          // each has the lock; see lockPostgres
+	alone   bool          // each has the lock; see lockPostgres
 	standby bool          // it may be a standby's, which can only be read and may lag behind
 	newest  *timeline     // of the servers to which a store has connected; may be nil
 }
@@ -360,7 +410,7 @@ func (p pgPool) open(address string) (*sql.DB, error) {
 		return impatient{c, p.answer}, nil
 	}
 	begin := func(context.Context, *pgx.Conn) error { return nil }
-	if p.writes {
+	if p.alone {
 		begin = lockPostgres
 	}
 	db := sql.OpenDB(postgresConnector{stdlib.GetConnector(*config), begin})
@@ -444,7 +494,7 @@ func (c postgresConnector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, err
 	}
 	conn := postgresConn{inner.(*stdlib.Conn)}
-	_, err = conn.Conn.Conn().Exec(ctx, sessionSettings, fmt.Sprint(pgAnswer.Milliseconds()*4/5)) // its answer comes before we give up
+	_, err = conn.Conn.Conn().Exec(ctx, sessionSettings, fmt.Sprint(pgAnswer.Milliseconds()*2/5)) // then there is time for another try
 	if err == nil {
 		err = c.begin(ctx, conn.Conn.Conn())
 	}

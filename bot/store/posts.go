@@ -170,6 +170,7 @@ func parkedGame(game match.GameID) string { return "game " + string(game) }
 func (s *Store) Park(ctx context.Context, where match.Room, game match.GameID, why string) (parked []string, first bool, err error) {
 	defer annotate(&err, "park posts")
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		first = false
 		parked, err = leave(ctx, tx, outbox.Parked, why, "person = '' AND platform = $3 AND channel = $4 AND ($5 = '' OR thread = $5) AND ($6 = '' OR game = $6)",
 			where.Platform, where.Channel, where.Thread, game)
 		if err != nil {
@@ -276,6 +277,7 @@ func (s *Store) Unpark(ctx context.Context, where match.Room, now time.Time, sur
 		return false, err
 	}
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		some = false
 		err := put(ctx, tx, "parked posts", "UPDATE post SET state = 'waiting', due = $5 WHERE id IN ("+triedAgain+")", append(args, millis(now))...)
 		if errors.Is(err, bot.ErrConflict) {
 			return nil

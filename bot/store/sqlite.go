@@ -62,7 +62,7 @@ func openMemory(ctx context.Context) (_ *Store, err error) {
 	if err := raw(ctx, db, func(c sqliteConn) error { return c.Deserialize(image) }); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.committer = startCommitter(db, func() error { return nil })
+	s.changes = startCommitter(db, func() error { return nil }, &s.watcher)
 	return s, nil
 }
 
@@ -174,7 +174,7 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	if s.costly, err = s.connect(url.Values{"_query_only": {"1"}}, 1); err != nil {
 		return nil, err
 	}
-	s.committer = startCommitter(s.write, s.inPlace)
+	s.changes = startCommitter(s.write, s.inPlace, &s.watcher)
 	return s, nil
 }
 

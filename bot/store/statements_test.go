@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/halfpoint-go/halfpoint/internal/pgtest"
@@ -52,8 +53,25 @@ func OnRoundTrip(f func()) (stop func()) {
 	return func() { onRoundTrip = nil }
 }
 
-// OnStep has f called before each step of Backup and Restore that changes a file, until the
-// function that it returns is called.
+// Rehearse has a store on PostgreSQL make each change twice. The first time is rolled back, as if
+// another change had been in the way.
+func Rehearse(s *Store) { s.changes = rehearsing{s.changes.(*transactor)} }
+
+type rehearsing struct{ *transactor }
+
+func (r rehearsing) change(ctx context.Context, write func(context.Context, *sql.Tx) error) error {
+	rehearsed := false
+	return r.transactor.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		err := write(ctx, tx)
+		if err == nil && !rehearsed {
+			rehearsed, err = true, &pgconn.PgError{Code: "40001"}
+		}
+		return err
+	})
+}
+
+// OnStep has f called before each step that calls passed, until the function that it returns is
+// called.
 func OnStep(f func(step string)) (stop func()) {
 	onStep = f
 	return func() { onStep = nil }

@@ -41,18 +41,18 @@ var ErrMoved = errors.New("database file was removed or replaced")
 
 // A Store is a bot.Store and a bot.RoomLog.
 type Store struct {
-	write      *sql.DB // one connection, through which the committer writes
+	write      *sql.DB // one connection, on PostgreSQL several, through which changes are made
 	read       *sql.DB // several that see what is committed; in memory the same as write
 	costly     *sql.DB // one that reads much, so that few reads never wait for that; in memory the same as write
 	anchor     *sql.DB // one idle connection, so that the write-ahead log is never without any
-	committer  *committer
+	changes    changer
+	watcher    watcher
 	unscrubbed atomic.Bool // the write-ahead log still holds erased data, or has no mark
 	marking    sync.Mutex  // guards mark
 	mark       uint32      // in the file, by which the write-ahead log is known; see markLog
 	path       string      // of the file; empty in memory and on PostgreSQL
 	address    string      // on PostgreSQL; else empty
 	newest     *timeline   // on PostgreSQL
-	beat       func()      // on PostgreSQL; stops saying that this process lives
 	file       *os.File
 	unlock     func() error
 }
@@ -64,8 +64,10 @@ var (
 
 // Open opens the SQLite file called name, or Memory, or the database on PostgreSQL whose
 // address name is ("postgres://…"), and brings its tables up to date. It creates a file that
-// does not exist, and does not change a file or database that it cannot use. It locks it until
-// Close or the end of the process: a second Open fails with ErrInUse.
+// does not exist, and does not change a file or database that it cannot use. A file is locked
+// until Close or the end of the process: a second Open fails with ErrInUse. Several processes may
+// have the same database on PostgreSQL open; while one of them brings its tables up to date, Open
+// waits.
 func Open(ctx context.Context, name string) (*Store, error) {
 	switch {
 	case name == Memory:
@@ -79,11 +81,8 @@ func Open(ctx context.Context, name string) (*Store, error) {
 // Close waits for changes under way, and releases the file.
 func (s *Store) Close() error {
 	var errs []error
-	if s.beat != nil {
-		s.beat()
-	}
-	if s.committer != nil {
-		s.committer.stop()
+	if s.changes != nil {
+		s.changes.stop()
 	}
 	if s.read != nil && s.read != s.write {
 		errs = append(errs, s.read.Close())
@@ -112,30 +111,25 @@ func (s *Store) Close() error {
 // Watch has f called after each commit: with the number of changes in it, how long it took,
 // and why the database failed, nil if it did not. A change that was refused, for example
 // because of a conflict, is no failure. f must return soon, since the next commit waits. On
-// PostgreSQL f is also called, without changes, when another process has the database (ErrInUse),
-// possibly more than once and concurrently.
+// PostgreSQL f may be called concurrently.
 func (s *Store) Watch(f func(changes int, took time.Duration, failed error)) {
-	s.committer.watch.Store(&f)
+	s.watcher.f.Store(&f)
 }
 
-// Ping reports whether the store reads, and could commit. It waits for the commit under way,
-// and changes nothing.
+// Ping reports whether the store reads, and could commit. On SQLite it waits for the commit
+// under way. It changes nothing.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := s.committer.reach(ctx); err != nil {
+	if err := s.changes.reach(ctx); err != nil {
 		return err
-	}
-	if s.address != "" { // another process may have the lock
-		if err := s.write.PingContext(ctx); err != nil {
-			return err
-		}
 	}
 	_, err := values[int](ctx, s.read, "SELECT 1 FROM game LIMIT 1")
 	return err
 }
 
-// change makes a change in a transaction: all of it is stored, or none.
+// change makes a change in a transaction: all of it is stored, or none. On PostgreSQL f may be
+// called several times, see changer.
 func (s *Store) change(ctx context.Context, f func(context.Context, *sql.Tx) error) error {
-	return s.committer.change(ctx, f)
+	return s.changes.change(ctx, f)
 }
 
 // exec makes a change of one statement.

@@ -69,7 +69,11 @@ func TestFileKeepsEverything(t *testing.T) {
 
 func TestPostgres(t *testing.T) {
 	server := pgtest.Start(t)
-	storetest.Run(t, func(t *testing.T) storetest.Storage { return open(t, server.Database(t)) })
+	storetest.Run(t, func(t *testing.T) storetest.Storage {
+		s := open(t, server.Database(t))
+		store.Rehearse(s)
+		return s
+	})
 }
 
 func TestPostgresKeepsEverything(t *testing.T) {

@@ -6,16 +6,18 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// The processes on one database take over from each other, so they should have the same
-// configuration. The one that works notes digests of it, and the others compare.
+// The processes on one database do the same work, so they should have the same configuration.
+// Each compares its own with a note of digests that the one before it has left, and leaves one.
 
 // settingsMark is the bookmark with the note.
 const settingsMark = "bot:settings"
@@ -25,7 +27,18 @@ type settingsNote struct {
 	Digests map[string]string `json:"digests"` // by key
 }
 
-// noteSettings notes the configuration of the process that works.
+// compareSettings warns if the process that started last has another configuration, and notes
+// this one's.
+func compareSettings(ctx context.Context, st *store.Store, s bot.Settings, own []*rules.Ruleset, log *slog.Logger) error {
+	if keys, err := unlike(ctx, s, own); err != nil {
+		log.Warn("comparing the configuration with that of the halfpoint that started last failed", "error", err)
+	} else if len(keys) > 0 {
+		log.Warn("the configuration differs from that of the halfpoint that started last", "settings", strings.Join(keys, ", "))
+	}
+	return noteSettings(ctx, st, s, own)
+}
+
+// noteSettings notes the configuration of this process.
 func noteSettings(ctx context.Context, st *store.Store, s bot.Settings, own []*rules.Ruleset) error {
 	salt := rand.Text()
 	note, err := json.Marshal(settingsNote{salt, s.Digests(salt, own)})
@@ -35,8 +48,8 @@ func noteSettings(ctx context.Context, st *store.Store, s bot.Settings, own []*r
 	return st.SetBookmark(ctx, settingsMark, string(note))
 }
 
-// unlike returns the keys of the settings in which the process that works differs from this one,
-// or did when it last worked; nil, too, if there was none.
+// unlike returns the keys of the settings in which the process that started last differs from this
+// one; nil, too, if there was none.
 func unlike(ctx context.Context, s bot.Settings, own []*rules.Ruleset) (keys []string, err error) {
 	db, err := store.Look(s.Database)
 	if err != nil {

@@ -133,7 +133,7 @@ func (c *configCheckCmd) Run(e *env) error {
 		case err != nil:
 			return err
 		case len(keys) > 0:
-			fmt.Fprintf(e.out, "the halfpoint that works, or last did, has other values of: %s\n", strings.Join(keys, ", "))
+			fmt.Fprintf(e.out, "the halfpoint that started last has other values of: %s\n", strings.Join(keys, ", "))
 		}
 	}
 	for _, r := range own {

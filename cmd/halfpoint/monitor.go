@@ -38,7 +38,6 @@ type monitor struct {
 	platforms *platforms
 	ping      singleflight.Group // of the store
 	watched   atomic.Pointer[watched]
-	spare     atomic.Bool // another process has the database
 }
 
 // watched is what a monitor looks at, once it is there.
@@ -128,9 +127,6 @@ func (m *monitor) hangs() (wrong []string) {
 // lacks returns why people cannot use the bot, or not everywhere.
 func (m *monitor) lacks(ctx context.Context) (wrong []string) {
 	w := m.watched.Load()
-	if w == nil && m.spare.Load() {
-		return []string{"another halfpoint has the database; this one waits to take over"}
-	}
 	if w == nil {
 		return []string{"the bot is starting"}
 	}

@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/internal/pgtest"
@@ -38,13 +37,13 @@ func TestOnPostgres(t *testing.T) {
 	ask(2, "black", "/place E5")
 	ask(3, "white", "/place C3")
 
-	says(1, "another halfpoint is using postgres://halfpoint:xxxxx@", "undelivered", "--again", "p1", "--database", address)
+	says(1, "try post p1 again: not found", "undelivered", "--again", "p1", "--database", address)
 	says(0, "1 game with 5 events", "check", "--database", address)
 	says(0, "No undelivered posts", "undelivered", "--database", address)
 	says(0, "database: postgres://halfpoint:xxxxx@", "config", "check", "--database", address)
 	t.Setenv("HALFPOINT_LIMITS_PERSON", "100000") // as serve has it
 	t.Setenv("HALFPOINT_DISCORD_GUILD", "12345678901234567")
-	says(0, "the halfpoint that works, or last did, has other values of: discord.guild, limits.channel\n", "config", "check", "--database", address)
+	says(0, "the halfpoint that started last has other values of: discord.guild, limits.channel\n", "config", "check", "--database", address)
 	t.Setenv("HALFPOINT_DISCORD_GUILD", "")
 	says(2, "use pg_dump", "backup", "--database", address, t.TempDir())
 	says(2, "use pg_restore", "restore", "--database", address, "games.backup")
@@ -74,7 +73,9 @@ func TestOnPostgres(t *testing.T) {
 	says(1, "database is not empty", "import", "--database", again, filepath.Join(exports, "second"))
 
 	// What was asked before the kill is done once, and the game goes on.
+	t.Setenv("HALFPOINT_DISCORD_GUILD", "12345678901234567")
 	s = serve(t, address)
+	s.stderr.await("the configuration differs from that of the halfpoint that started last\" settings=discord.guild\n")
 	ask(3, "white", "/place C3")
 	ask(4, "black", "/place D5")
 	says(0, "1 game with 6 events", "check", "--database", address)
@@ -82,53 +83,5 @@ func TestOnPostgres(t *testing.T) {
 	s.Wait()
 	if all := said.String() + s.stderr.String(); strings.Contains(all, "cret") {
 		t.Errorf("somebody has seen the password:\n%s", all)
-	}
-}
-
-// Several programs may be started on one database. One has it; the others are spares, of which
-// one takes over when that one dies, and goes on with the games. One that was cut off, and comes
-// back when another has taken over, ends.
-func TestSpareTakesOver(t *testing.T) {
-	server := pgtest.Start(t)
-	address := server.Database(t)
-	ask := func(s *served, n int, seat, text string) {
-		t.Helper()
-		if answer, ok := s.ask(uuid(n), seat, text); !ok {
-			t.Fatalf("%s: %s\n%s", text, answer, s.stderr.String())
-		}
-	}
-	spare := func() *served {
-		t.Helper()
-		s := start(t, address)
-		s.stderr.await("this one waits to take over")
-		return s
-	}
-	first := serve(t, address)
-	ask(first, 1, "black", "/new aga 9x9")
-	ask(first, 2, "black", "/place E5")
-	t.Setenv("HALFPOINT_DISCORD_GUILD", "12345678901234567")
-	second := spare()
-	if log := second.stderr.String(); !strings.Contains(log, "settings=discord.guild\n") {
-		t.Errorf("nothing is said of another configuration:\n%s", log)
-	}
-	first.Process.Kill()
-	first.Wait()
-	second.ready(t)
-	ask(second, 2, "black", "/place E5") // once more
-	ask(second, 3, "white", "/place C3")
-
-	third, unneeded := spare(), spare()
-	unneeded.Process.Signal(syscall.SIGTERM)
-	if err := unneeded.Wait(); err != nil {
-		t.Errorf("a spare that was stopped: %v\n%s", err, unneeded.stderr.String())
-	}
-	server.Exec(t, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted")
-	third.ready(t)
-	if err := second.Wait(); err == nil || !strings.Contains(second.stderr.String(), "another halfpoint is using") {
-		t.Errorf("one that was replaced ends with %v and says\n%s", err, second.stderr.String())
-	}
-	ask(third, 4, "black", "/place D5")
-	if status, says := halfpoint("check", "--database", address); status != 0 || !strings.Contains(says, "1 game with 6 events") {
-		t.Errorf("%d: %s", status, says)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/store"
-	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // drain is how long open requests may take after the signal to stop.
@@ -51,27 +49,22 @@ func (*serveCmd) Run(e *env) error {
 		return err
 	}
 	defer closeMonitor()
-	st, err := openWhenFree(ctx, s, own, log, seen)
-	if err != nil && seen.spare.Load() && ctx.Err() != nil { // a spare that nobody needs any more
-		return nil
-	}
+	st, err := store.Open(ctx, s.Database)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
+	if store.IsPostgres(s.Database) {
+		if err := compareSettings(ctx, st, s, own, log); err != nil {
+			return err
+		}
+	}
 	if lossy, err := st.Lossy(ctx); err != nil {
 		return err
 	} else if lossy {
 		log.Warn("PostgreSQL waits for no standby: one that is promoted may lack turns that were answered; set synchronous_standby_names")
 	}
-	st.Watch(func(changes int, took time.Duration, failed error) {
-		if changes > 0 {
-			seen.committed(changes, took, failed)
-		}
-		if errors.Is(failed, store.ErrInUse) { // on PostgreSQL, while we were cut off from it
-			now.replaced(failed)
-		}
-	})
+	st.Watch(seen.committed)
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, PublicURL: s.URL, OwnerToken: s.Owner, Person: s.Limits.Person, Channel: s.Limits.Channel, Log: st, Logger: log,
 		Ready: func(url string) {
 			e.started(s, log, url)
@@ -112,38 +105,6 @@ func (*serveCmd) Run(e *env) error {
 	}
 }
 
-// openWhenFree opens the database. On PostgreSQL there may be several Halfpoints: while another
-// one has the database, this one is a spare, which waits to take over.
-func openWhenFree(ctx context.Context, s bot.Settings, own []*rules.Ruleset, log *slog.Logger, seen *monitor) (*store.Store, error) {
-	if !store.IsPostgres(s.Database) {
-		return store.Open(ctx, s.Database)
-	}
-	said := ""
-	st, err := store.OpenWhenFree(ctx, s.Database, func(why error) {
-		switch {
-		case !seen.spare.Swap(true):
-			if keys, err := unlike(ctx, s, own); err != nil {
-				log.Warn("comparing the configuration with that of the other halfpoint failed", "error", err)
-			} else if len(keys) > 0 {
-				log.Warn("the configuration differs from that of the other halfpoint", "settings", strings.Join(keys, ", "))
-			}
-			log.Info("another halfpoint has the database; this one waits to take over", "database", store.Redacted(s.Database))
-		case !errors.Is(why, store.ErrInUse) && why.Error() != said: // what lets us take over may also be a fault of the database
-			said = why.Error()
-			log.Warn("opening the database failed, will retry", "error", why)
-		}
-	})
-	if err == nil && seen.spare.Swap(false) {
-		log.Info("the other halfpoint is gone, this one takes over")
-	}
-	if err == nil {
-		if err = noteSettings(ctx, st, s, own); err != nil {
-			return nil, errors.Join(err, st.Close())
-		}
-	}
-	return st, err
-}
-
 // platforms knows which platforms have stopped for good. Its methods may be called
 // concurrently.
 type platforms struct {
@@ -177,17 +138,6 @@ func (p *platforms) stopped(platform string, why error) {
 		p.ended = true
 		p.end()
 	}
-}
-
-// replaced ends the program because another one has its database.
-func (p *platforms) replaced(why error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ended {
-		return
-	}
-	p.names, p.failed, p.ended = append(p.names, "database"), append(p.failed, why), true
-	p.end()
 }
 
 // failure returns why the program ends by itself; nil: it does not.
