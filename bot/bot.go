@@ -127,6 +127,7 @@ func New(store Store, c Config) *Bot {
 	var leases outbox.Leases
 	if b.units = c.Units; b.units != nil {
 		leases, house.Shared = b.homes, true
+		b.units.OnForget(b.cache.clear)
 	}
 	b.outbox = outbox.New(outbox.Config{
 		Rows: store, Leases: leases, Word: b.worded, Decoration: b.decoration, Now: b.now, Log: c.Log, Shown: c.Shown, Lanes: c.Deliveries,

@@ -249,7 +249,10 @@ func (b *Bot) forget(ctx context.Context, r Request, by match.PersonID) error {
 		return err
 	}
 	b.outbox.Forget(by)
-	return b.erase(ctx, f)
+	if err := b.erase(ctx, f); err != nil {
+		return err
+	}
+	return b.units.Everywhere(ctx)
 }
 
 // erase does what is to be done once Forget has stored it.

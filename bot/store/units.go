@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -14,8 +15,9 @@ import (
 // A Units stores which process holds which unit. On PostgreSQL it has a connection of its own, so
 // that beats wait for nobody.
 type Units struct {
-	db  *sql.DB
-	own bool // the connection is its own
+	db    *sql.DB
+	own   bool         // the connection is its own
+	ahead atomic.Int64 // by how much the clock of PostgreSQL is ahead of that of this machine, in nanoseconds
 }
 
 var _ units.Rows = (*Units)(nil)
@@ -27,8 +29,27 @@ func (s *Store) OpenUnits() (*Units, error) {
 		return &Units{db: s.write}, nil
 	}
 	db, err := pgPool{answer: pgAnswer, conns: 1, newest: s.newest}.open(s.address)
-	return &Units{db, true}, err
+	return &Units{db: db, own: true}, err
 }
+
+// Measure compares the clock of this machine with that of the database on PostgreSQL.
+func (u *Units) Measure(ctx context.Context) error {
+	if !u.own {
+		return nil
+	}
+	var there int64
+	before := time.Now()
+	if err := u.db.QueryRowContext(ctx, "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)").Scan(&there); err != nil {
+		return err
+	}
+	here := before.Add(time.Since(before) / 2)
+	u.ahead.Store(int64(time.UnixMilli(there).Sub(here.Round(0))))
+	return nil
+}
+
+// Now returns the time by the clock of the database, as last measured: all processes on it agree
+// about that, even if the clocks of their machines do not.
+func (u *Units) Now() time.Time { return time.Now().Add(time.Duration(u.ahead.Load())) }
 
 // Close closes the connection.
 func (u *Units) Close() error {
@@ -59,17 +80,21 @@ func (u *Units) Look(ctx context.Context) (rows []units.Row, processes []units.P
 		return nil, nil, err
 	}
 	processes, err = list(ctx, u.db, func(scan scanner) (p units.Process, err error) {
-		err = scan(&p.ID, &p.Beat, &p.Wants)
+		err = scan(&p.ID, &p.Beat, &p.Wants, &p.Epoch)
 		return p, err
-	}, "SELECT id, beat, wants FROM process")
+	}, "SELECT id, beat, wants, epoch FROM process")
 	return rows, processes, err
 }
 
-// Renew stores a process with the next beat, and the next beat of the units of some holders.
+// Renew stores a process with the next beat, and the next beat of the units of some holders. It
+// also measures the clock.
 func (u *Units) Renew(ctx context.Context, p units.Process, holders []string) (stand []string, err error) {
 	defer annotate(&err, "renew the units")
-	_, err = u.db.ExecContext(ctx, `INSERT INTO process (id, beat, wants) VALUES ($1, $2, $3)
-		ON CONFLICT (id) DO UPDATE SET beat = excluded.beat, wants = excluded.wants`, p.ID, p.Beat, p.Wants)
+	if err := u.Measure(ctx); err != nil {
+		return nil, err
+	}
+	_, err = u.db.ExecContext(ctx, `INSERT INTO process (id, beat, wants, epoch) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (id) DO UPDATE SET beat = excluded.beat, wants = excluded.wants, epoch = excluded.epoch`, p.ID, p.Beat, p.Wants, p.Epoch)
 	if err != nil || len(holders) == 0 {
 		return nil, err
 	}
@@ -126,6 +151,14 @@ func (u *Units) Free(ctx context.Context, name, holder string) (err error) {
 	defer annotate(&err, "give up %s", name)
 	_, err = u.db.ExecContext(ctx, "UPDATE unit SET holder = '' WHERE name = $1 AND holder = $2", name, holder)
 	return err
+}
+
+// Raise begins a new epoch and returns it.
+func (u *Units) Raise(ctx context.Context) (epoch int64, err error) {
+	defer annotate(&err, "begin an epoch")
+	err = u.db.QueryRowContext(ctx, `INSERT INTO unit (name, holder, term, beat, lease, state) VALUES ($1, '', 1, 1, 0, '')
+		ON CONFLICT (name) DO UPDATE SET beat = unit.beat + 1 RETURNING beat`, units.Epoch).Scan(&epoch)
+	return epoch, err
 }
 
 // guard makes a transaction one of a holder: it fails with ErrLost if that holds its unit no more,

@@ -32,8 +32,13 @@ func (k *Keeper) Run(ctx context.Context) error {
 				failing = false
 			}
 		}
+		epoch := k.epoch
 		if err := k.look(ctx); err != nil {
 			k.failed(ctx, &failing, err)
+		}
+		if k.epoch != epoch { // somebody waits to be told
+			last = -k.beats()
+			k.nudge()
 		}
 		select {
 		case <-tick.C:
@@ -60,7 +65,7 @@ func (k *Keeper) failed(ctx context.Context, failing *bool, err error) {
 func (k *Keeper) renew(ctx context.Context, now time.Duration) error {
 	k.mu.Lock()
 	k.beat++
-	p := Process{ID: k.cfg.ID, Beat: k.beat, Wants: k.wanted()}
+	p := Process{ID: k.cfg.ID, Beat: k.beat, Wants: k.wanted(), Epoch: k.epoch}
 	leases := map[string]*lease{}
 	for _, w := range k.wants {
 		if w.lease != nil && !w.lease.lost {
@@ -151,7 +156,14 @@ func (k *Keeper) look(ctx context.Context) error {
 		}
 	}
 	k.giveUp()
+	close(k.looked)
+	k.looked = make(chan struct{})
+	epoch := k.rows[Epoch].row.Beat
 	k.mu.Unlock()
+	if epoch != k.epoch {
+		k.forget()
+		k.epoch = epoch
+	}
 	for _, id := range dead {
 		if err := k.cfg.Rows.Gone(ctx, id); err != nil {
 			return err

@@ -45,7 +45,12 @@ type Process struct {
 	ID    string
 	Beat  int64  // grows while it lives
 	Wants string // the beginnings of the units that it wants, with spaces around each
+	Epoch int64  // that it has seen
 }
+
+// Epoch is the name of a row that is no unit: its beat counts how often processes had to forget
+// what they remember of the database.
+const Epoch = "epoch"
 
 // Rows stores units and processes. Its methods may be called concurrently, and by several
 // processes.
@@ -63,6 +68,8 @@ type Rows interface {
 	Keep(ctx context.Context, name, holder, state string) (bool, error)
 	// Free makes a unit nobody's if the holder still holds it.
 	Free(ctx context.Context, name, holder string) error
+	// Raise begins a new epoch and returns it.
+	Raise(ctx context.Context) (int64, error)
 	// Gone deletes a process.
 	Gone(ctx context.Context, id string) error
 }
@@ -92,6 +99,9 @@ type Keeper struct {
 	rows      map[string]sighting[Row]
 	processes map[string]sighting[Process]
 	beat      int64
+	epoch     int64
+	forget    func()
+	looked    chan struct{} // closed after the next look
 }
 
 // A sighting is what a row was when it was last seen to change.
@@ -152,7 +162,7 @@ func New(c Config) *Keeper {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Keeper{cfg: c, wake: make(chan struct{}, 1), wants: map[string]*want{},
+	return &Keeper{cfg: c, forget: func() {}, looked: make(chan struct{}), wake: make(chan struct{}, 1), wants: map[string]*want{},
 		rows: map[string]sighting[Row]{}, processes: map[string]sighting[Process]{}}
 }
 
@@ -299,6 +309,43 @@ func (k *Keeper) Under(ctx context.Context, unit string) (context.Context, conte
 	return under, func() { cancel(nil) }
 }
 
+// OnForget has f called when another process has called Everywhere, and from it. Call it before
+// Run.
+func (k *Keeper) OnForget(f func()) {
+	if k != nil {
+		k.forget = f
+	}
+}
+
+// Everywhere returns once every process has forgotten what it remembers of the database, and
+// will read it anew, or is dead.
+func (k *Keeper) Everywhere(ctx context.Context) error {
+	if k == nil {
+		return nil
+	}
+	epoch, err := k.cfg.Rows.Raise(ctx)
+	if err != nil {
+		return err
+	}
+	k.nudge()
+	for {
+		k.mu.Lock()
+		behind, looked := false, k.looked
+		for id := range k.living("") {
+			behind = behind || k.processes[id].row.Epoch < epoch
+		}
+		k.mu.Unlock()
+		if !behind {
+			return nil
+		}
+		select {
+		case <-looked:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // Processes returns how many processes live, this one included.
 func (k *Keeper) Processes() int {
 	if k == nil {
@@ -317,8 +364,10 @@ func (k *Keeper) Units() []Row {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	rows := make([]Row, 0, len(k.rows))
-	for _, s := range k.rows {
-		rows = append(rows, s.row)
+	for name, s := range k.rows {
+		if name != Epoch {
+			rows = append(rows, s.row)
+		}
 	}
 	return rows
 }

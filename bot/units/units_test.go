@@ -106,6 +106,18 @@ func (t *table) Free(ctx context.Context, name, holder string) error {
 	return err
 }
 
+func (t *table) Raise(ctx context.Context) (int64, error) {
+	end, err := t.begin(ctx)
+	defer end()
+	if err != nil {
+		return 0, err
+	}
+	r := t.units[units.Epoch]
+	r.Name, r.Term, r.Beat = units.Epoch, 1, r.Beat+1
+	t.units[units.Epoch] = r
+	return r.Beat, nil
+}
+
 func (t *table) Gone(ctx context.Context, id string) error {
 	end, err := t.begin(ctx)
 	defer end()
@@ -335,6 +347,44 @@ func TestDatabaseAway(t *testing.T) {
 		}
 		a.leave()
 		b.leave()
+	})
+}
+
+// Everywhere waits for every process that lives, and not for long for one that is dead.
+func TestEverywhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClub(t)
+		forgot := map[string]int{}
+		start := func(id string) (*process, func()) {
+			k := units.New(units.Config{Rows: c.table, ID: id})
+			k.OnForget(func() {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				forgot[id]++
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() { k.Run(ctx); close(done) }()
+			return &process{Keeper: k}, func() { cancel(); <-done }
+		}
+		a, endA := start("a")
+		_, endB := start("b")
+		lost := c.start("lost", "matrix")
+		time.Sleep(10 * time.Second)
+		began := time.Now()
+		if err := a.Everywhere(t.Context()); err != nil || time.Since(began) > 3*time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		if want := map[string]int{"a": 1, "b": 1}; !maps.Equal(forgot, want) {
+			t.Errorf("forgot %v, want %v", forgot, want)
+		}
+		lost.die()
+		began = time.Now()
+		if err := a.Everywhere(t.Context()); err != nil || time.Since(began) < 10*time.Second || time.Since(began) > 25*time.Second {
+			t.Errorf("after %v, although a process has just died: %v", time.Since(began), err)
+		}
+		endA()
+		endB()
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"os"
 	"sync"
@@ -14,29 +15,47 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/units"
 )
 
-// keepUnits makes this process one of several on a database on PostgreSQL, until close is called,
-// which gives up its units. On SQLite it is alone, and the Keeper is nil.
-func keepUnits(st *store.Store, s bot.Settings, log *slog.Logger) (k *units.Keeper, close func() error, err error) {
+// A team is what makes this process one of several on a database on PostgreSQL.
+type team struct {
+	*units.Keeper                  // nil on SQLite, where the process is alone
+	now           func() time.Time // by the clock of the database, so that all processes agree; nil on SQLite
+	rows          *store.Units
+	end           func() error
+}
+
+// join makes this process one of several. It holds nothing before it works.
+func join(ctx context.Context, st *store.Store, s bot.Settings, log *slog.Logger) (*team, error) {
 	if !store.IsPostgres(s.Database) {
-		return nil, func() error { return nil }, nil
+		return &team{end: func() error { return nil }}, nil
 	}
 	rows, err := st.OpenUnits()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	k = units.New(units.Config{Rows: rows, ID: processID(), Dead: time.Duration(s.Lease) * time.Second, Elapsed: elapsed, Log: log})
+	if err := rows.Measure(ctx); err != nil {
+		return nil, errors.Join(err, rows.Close())
+	}
+	k := units.New(units.Config{Rows: rows, ID: processID(), Dead: time.Duration(s.Lease) * time.Second, Elapsed: elapsed, Log: log})
+	return &team{Keeper: k, now: rows.Now, rows: rows, end: rows.Close}, nil
+}
+
+// work has the process take and keep units until leave is called, which gives them up.
+func (t *team) work(log *slog.Logger) (leave func() error) {
+	if t.Keeper == nil {
+		return t.end
+	}
 	running, end := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	group.Go(func() {
-		if err := k.Run(running); err != nil {
+		if err := t.Run(running); err != nil {
 			log.Warn("leaving the other processes failed, they notice by themselves", "error", err)
 		}
 	})
-	return k, sync.OnceValue(func() error {
+	return func() error {
 		end()
 		group.Wait()
-		return rows.Close()
-	}), nil
+		return t.end()
+	}
 }
 
 // processID names this process for people and for other processes. It is another one each time.

@@ -13,5 +13,6 @@ CREATE TABLE unit (
 CREATE TABLE process (
 	id    TEXT PRIMARY KEY,
 	beat  BIGINT NOT NULL,
-	wants TEXT NOT NULL
+	wants TEXT NOT NULL,
+	epoch BIGINT NOT NULL
 );
