@@ -223,7 +223,9 @@ func TestMetrics(t *testing.T) {
 			`posts_waiting{age="0s",platform="discord"} 3`, `posts_waiting{age="1m",platform="discord"} 1`, `posts_waiting{age="1h",platform="discord"} 0`,
 			`posts_oldest_seconds{platform="discord"} 90`, `requests_total{platform="discord"} 7`,
 			`requests_refused_total{platform="discord",reason="failed"} 2`, `requests_refused_total{platform="discord",reason="person_limit"} 5`,
-			`requests_refused_total{platform="discord",reason="other"} 0`, `loop_busy_seconds{loop="posts"} 2`)
+			`requests_refused_total{platform="discord",reason="other"} 0`, `loop_busy_seconds{loop="posts"} 2`,
+			`unit_term{process="here-1",unit="discord/0/2"} 7`, `unit_term{process="there-2",unit="discord/1/2"} 3`,
+			`unit_held{unit="discord/0/2"} 1`, `unit_held{unit="discord/1/2"} 0`)
 
 		ps.stopped("discord", errors.New("the token is not accepted"))
 		p.name, p.health = "matrix", bot.Health{}

@@ -65,18 +65,18 @@ func (*serveCmd) Run(e *env) error {
 		log.Warn("PostgreSQL waits for no standby: one that is promoted may lack turns that were answered; set synchronous_standby_names")
 	}
 	st.Watch(seen.committed)
-	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, PublicURL: s.URL, OwnerToken: s.Owner, Person: s.Limits.Person, Channel: s.Limits.Channel, Log: st, Logger: log,
+	team, err := join(ctx, st, s, log)
+	if err != nil {
+		return err
+	}
+	room := web.New(web.Config{Now: team.now, Listen: s.Listen, Hosts: s.Hosts, PublicURL: s.URL, OwnerToken: s.Owner, Person: s.Limits.Person, Channel: s.Limits.Channel, Log: st, Logger: log,
 		Ready: func(url string) {
 			e.started(s, log, url)
 			fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
 		}})
-	keeper, leave, err := keepUnits(st, s, log)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	b := bot.New(st, bot.Config{Log: log, Elapsed: elapsed, Rulesets: own, Games: s.Limits.Games, Shown: seen.shown, Stopped: now.stopped, Units: keeper,
+	b := bot.New(st, bot.Config{Log: log, Now: team.now, Elapsed: elapsed, Rulesets: own, Games: s.Limits.Games, Shown: seen.shown, Stopped: now.stopped, Units: team.Keeper,
 		PublicURL: s.URL, Pages: map[string]match.Pages{room.Name(): match.LinkPages}})
+	defer team.work(log)()
 	others, err := discordAdapters(s, log)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (*serveCmd) Run(e *env) error {
 	others = append(others, more...)
 	now.chats = len(others)
 	all := append([]bot.Adapter{room}, others...)
-	seen.watched.Store(&watched{st, b, all, keeper})
+	seen.watched.Store(&watched{st, b, all, team})
 	done := make(chan error, 1)
 	go func() { done <- b.Run(running, all...) }()
 	select {

@@ -19,7 +19,6 @@ import (
 type team struct {
 	*units.Keeper                  // nil on SQLite, where the process is alone
 	now           func() time.Time // by the clock of the database, so that all processes agree; nil on SQLite
-	rows          *store.Units
 	end           func() error
 }
 
@@ -36,7 +35,7 @@ func join(ctx context.Context, st *store.Store, s bot.Settings, log *slog.Logger
 		return nil, errors.Join(err, rows.Close())
 	}
 	k := units.New(units.Config{Rows: rows, ID: processID(), Dead: time.Duration(s.Lease) * time.Second, Elapsed: elapsed, Log: log})
-	return &team{Keeper: k, now: rows.Now, rows: rows, end: rows.Close}, nil
+	return &team{Keeper: k, now: rows.Now, end: rows.Close}, nil
 }
 
 // work has the process take and keep units until leave is called, which gives them up.
