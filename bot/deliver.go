@@ -29,7 +29,7 @@ func (b *Bot) Owe(ctx context.Context, where match.Room, owes ...outbox.Owes) er
 	return b.outbox.Owe(ctx, where, owes...)
 }
 
-// Wake tells the bot that others have changed which posts wait, for tests.
+// Wake tells the bot that others may have changed which posts wait.
 func (b *Bot) Wake() { b.outbox.Reread() }
 
 // Flush delivers until nothing is due, for tests.

@@ -306,6 +306,10 @@ func (r *Room) grow(m outbox.Message) {
 	r.grown.Add(int64(500 + len(m.Text))) // with its key, times, texts and controls
 }
 
+// Look makes the room look for lines that another process has stored. It does so by itself, too,
+// but later.
+func (r *Room) Look() { r.wakePublisher() }
+
 func (r *Room) wakePublisher() {
 	select {
 	case r.wake <- struct{}{}:

@@ -76,7 +76,7 @@ func Redacted(name string) string {
 
 // openPostgres opens a database on PostgreSQL. Other processes may write there, too.
 func openPostgres(ctx context.Context, address string) (_ *Store, err error) {
-	s, newest := &Store{address: address}, &timeline{}
+	s, newest := &Store{address: address, hints: make(chan struct{}, 1)}, &timeline{}
 	s.newest = newest
 	defer func() {
 		if err == nil {

@@ -118,6 +118,9 @@ func supersede(ctx context.Context, tx *sql.Tx, o match.OutboxPost) error {
 // change whether its room is parked.
 func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line *outbox.Message, c outbox.Decorations, next *match.OutboxPost) (err error) {
 	defer annotate(&err, "settle post %s", post)
+	if line != nil {
+		defer s.hint()
+	}
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := s.decorate(ctx, tx, c); err != nil {
 			return err

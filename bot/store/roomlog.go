@@ -44,6 +44,7 @@ func (s *Store) Append(ctx context.Context, m outbox.Message) (kept outbox.Messa
 		})
 		// Neither written nor found: another process used the N first.
 		if !errors.Is(err, sql.ErrNoRows) {
+			s.hint()
 			return kept, err
 		}
 	}

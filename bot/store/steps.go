@@ -56,6 +56,9 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 	if err == nil && step.New && step.Match != nil {
 		step.Match.Number = number
 	}
+	if step.Typed != nil || slices.ContainsFunc(step.Posts, func(o match.OutboxPost) bool { return o.Elsewhere }) {
+		s.hint()
+	}
 	return err
 }
 

@@ -47,12 +47,13 @@ type Store struct {
 	anchor     *sql.DB // one idle connection, so that the write-ahead log is never without any
 	changes    changer
 	watcher    watcher
-	unscrubbed atomic.Bool // the write-ahead log still holds erased data, or has no mark
-	marking    sync.Mutex  // guards mark
-	mark       uint32      // in the file, by which the write-ahead log is known; see markLog
-	path       string      // of the file; empty in memory and on PostgreSQL
-	address    string      // on PostgreSQL; else empty
-	newest     *timeline   // on PostgreSQL
+	unscrubbed atomic.Bool   // the write-ahead log still holds erased data, or has no mark
+	marking    sync.Mutex    // guards mark
+	mark       uint32        // in the file, by which the write-ahead log is known; see markLog
+	path       string        // of the file; empty in memory and on PostgreSQL
+	address    string        // on PostgreSQL; else empty
+	hints      chan struct{} // on PostgreSQL; see hint
+	newest     *timeline     // on PostgreSQL
 	file       *os.File
 	unlock     func() error
 }

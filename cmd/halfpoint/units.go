@@ -19,13 +19,14 @@ import (
 type team struct {
 	*units.Keeper                  // nil on SQLite, where the process is alone
 	now           func() time.Time // by the clock of the database, so that all processes agree; nil on SQLite
+	st            *store.Store
 	end           func() error
 }
 
 // join makes this process one of several. It holds nothing before it works.
 func join(ctx context.Context, st *store.Store, s bot.Settings, log *slog.Logger) (*team, error) {
 	if !store.IsPostgres(s.Database) {
-		return &team{end: func() error { return nil }}, nil
+		return &team{st: st, end: func() error { return nil }}, nil
 	}
 	rows, err := st.OpenUnits()
 	if err != nil {
@@ -35,11 +36,12 @@ func join(ctx context.Context, st *store.Store, s bot.Settings, log *slog.Logger
 		return nil, errors.Join(err, rows.Close())
 	}
 	k := units.New(units.Config{Rows: rows, ID: processID(), Dead: time.Duration(s.Lease) * time.Second, Elapsed: elapsed, Log: log})
-	return &team{Keeper: k, now: rows.Now, end: rows.Close}, nil
+	return &team{Keeper: k, now: rows.Now, st: st, end: rows.Close}, nil
 }
 
-// work has the process take and keep units until leave is called, which gives them up.
-func (t *team) work(log *slog.Logger) (leave func() error) {
+// work has the process take and keep units, and look when others hint that there is something for
+// it, until leave is called, which gives the units up.
+func (t *team) work(log *slog.Logger, look func()) (leave func() error) {
 	if t.Keeper == nil {
 		return t.end
 	}
@@ -50,6 +52,7 @@ func (t *team) work(log *slog.Logger) (leave func() error) {
 			log.Warn("leaving the other processes failed, they notice by themselves", "error", err)
 		}
 	})
+	group.Go(func() { t.st.Hints(running, look) })
 	return func() error {
 		end()
 		group.Wait()
