@@ -1,0 +1,92 @@
+//go:build unix
+
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/units"
+	"github.com/halfpoint-go/halfpoint/internal/pgtest"
+)
+
+// Whoever does not hold a unit any more stores nothing about its posts. Nobody takes a unit while
+// its holder stores something, or one that was renewed since it was seen.
+func TestLeases(t *testing.T) {
+	ctx := t.Context()
+	s := opened(t, pgtest.Start(t).Database(t))
+	unitsOf := func() *Units {
+		u, err := s.OpenUnits()
+		must(t, err)
+		t.Cleanup(func() { must(t, u.Close()) })
+		return u
+	}
+	a, b := unitsOf(), unitsOf()
+	_, err := b.db.ExecContext(ctx, "SET lock_timeout = '50ms'")
+	must(t, err)
+	where := match.Room{Platform: "web", Channel: publicRoom}
+	must(t, s.Commit(ctx, &match.Step{Request: "r", At: time.UnixMilli(1), Where: where,
+		Posts: []match.OutboxPost{{ID: "p", Game: "g", Where: where, Kind: match.Notice}}}))
+	renews := func(want ...string) {
+		t.Helper()
+		stand, err := a.Renew(ctx, units.Process{ID: "a", Beat: 1}, []string{"a 1"})
+		wants(t, "what stands", want, stand, err)
+	}
+
+	first, taken, err := a.Take(ctx, units.Row{Name: "web"}, "a 1", time.Minute)
+	wants(t, "the first holder", true, taken, err)
+	renews("a 1")
+	_, taken, err = b.Take(ctx, first, "b 1", time.Minute)
+	wants(t, "a unit that was renewed is taken", false, taken, err)
+
+	must(t, s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		err := s.guard(ctx, tx, "a 1")
+		renews("a 1")
+		rows, _, e := b.Look(ctx)
+		must(t, e)
+		if _, _, e := b.Take(ctx, rows[0], "b 1", time.Minute); code(e) != "55P03" {
+			t.Errorf("a unit is taken while its holder stores something: %v", e)
+		}
+		return err
+	}))
+	rows, _, err := b.Look(ctx)
+	must(t, err)
+	second, taken, err := b.Take(ctx, rows[0], "b 1", time.Minute)
+	wants(t, "the second holder", true, taken, err)
+	wants(t, "its term", first.Term+1, second.Term, nil)
+
+	renews()
+	kept, err := a.Keep(ctx, "web", "a 1", "old")
+	wants(t, "the former holder keeps a state", false, kept, err)
+	must(t, a.Free(ctx, "web", "a 1"))
+	line := func(key string) *outbox.Message { return &outbox.Message{Key: key, Room: publicRoom} }
+	row := outbox.Row{Platform: "web", Kind: outbox.Clear, Key: "k", N: 1}
+	for what, err := range map[string]error{
+		"settles":   s.Settle(ctx, "p", "", line("late"), outbox.Decorations{Holder: "a 1"}, nil),
+		"tries":     s.Change(ctx, match.OutboxPost{ID: "p", Holder: "a 1", Tried: true}, outbox.Waiting, ""),
+		"decorates": s.Decorate(ctx, outbox.Decorations{Holder: "a 1", Put: []outbox.Row{row}}),
+	} {
+		if !errors.Is(err, outbox.ErrLost) {
+			t.Errorf("the former holder %s: %v", what, err)
+		}
+	}
+	waiting, err := s.Waiting(ctx)
+	if len(waiting) != 1 || err != nil {
+		t.Errorf("%d posts wait, %v", len(waiting), err)
+	}
+	decorations, err := s.Decorations(ctx)
+	wants(t, "decorations", 0, len(decorations), err)
+	must(t, s.Settle(ctx, "p", "", line("p"), outbox.Decorations{Holder: "b 1"}, nil))
+	messages, err := s.After(ctx, 0, 10)
+	if len(messages) != 1 || messages[0].Key != "p" || err != nil {
+		t.Errorf("the transcript has %v, %v", messages, err)
+	}
+	rows, _, err = b.Look(ctx)
+	must(t, err)
+	wants(t, "the holder in the end", "b 1", rows[0].Holder, nil)
+}
