@@ -127,9 +127,10 @@ func (g *played) do(player int, text string) (done bool) {
 	return done
 }
 
-// expected reports whether something may be refused for a reason: the model says when.
+// expected reports whether something may be refused for a reason: the model says when. Whoever has no
+// game any more is asked which one they mean.
 func expected(why string) bool {
-	for _, reason := range []string{"It is not your turn", "There is already a stone", "has not answered yet about the draw", "is over: a draw", "Which game do you mean"} {
+	for _, reason := range []string{"It is not your turn", "There is already a stone", "has not answered yet about the draw", "is over: a draw", "Which game do you mean", "You are watching"} {
 		if strings.Contains(why, reason) {
 			return true
 		}
