@@ -3,7 +3,6 @@ package units
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -134,28 +133,38 @@ func (k *Keeper) look(ctx context.Context) error {
 	}
 	now := k.cfg.Elapsed()
 	k.mu.Lock()
-	k.rows = seen(k.rows, rows, now, func(r Row) string { return r.Name }, func(r Row) string { return fmt.Sprint(r.Holder, " ", r.Term, " ", r.Beat) })
-	k.processes = seen(k.processes, processes, now, func(p Process) string { return p.ID }, func(p Process) string { return fmt.Sprint(p.Beat) })
+	k.rows = seen(k.rows, rows, now, func(r Row) string { return r.Name },
+		func(a, b Row) bool { return a.Holder == b.Holder && a.Term == b.Term && a.Beat == b.Beat })
+	k.processes = seen(k.processes, processes, now, func(p Process) string { return p.ID },
+		func(a, b Process) bool { return a.Beat == b.Beat })
 	var take []sighting[Row]
-	taking := map[string]int{}
-	var dead []string
+	shares := map[string]*share{}
 	for _, name := range slices.Sorted(maps.Keys(k.wants)) {
-		if w := k.wants[name]; w.lease == nil {
+		of := Kind(name)
+		if shares[of] == nil {
+			shares[of] = k.share(of)
+		}
+		if w, of := k.wants[name], shares[of]; w.lease == nil {
 			s, known := k.rows[name]
 			if !known {
 				s = sighting[Row]{Row{Name: name}, now}
 			}
-			if of := Kind(name); k.mayTake(s, began, taking[of]) {
-				take, taking[of] = append(take, s), taking[of]+1
+			if k.mayTake(s, began, of) {
+				take = append(take, s)
+				of.held++
 			}
+		} else if of.gives && !w.lease.over() {
+			k.cfg.Log.Info("giving up a unit, another process has fewer", "unit", name)
+			w.lease.end()
+			of.gives = false // one at a time
 		}
 	}
+	var dead []string
 	for id, p := range k.processes {
 		if began-p.at >= 3*k.cfg.Dead {
 			dead = append(dead, id)
 		}
 	}
-	k.giveUp()
 	close(k.looked)
 	k.looked = make(chan struct{})
 	epoch := k.rows[Epoch].row.Beat
@@ -178,11 +187,11 @@ func (k *Keeper) look(ctx context.Context) error {
 }
 
 // seen returns the sightings of rows; those that have not changed keep their time.
-func seen[T any](old map[string]sighting[T], rows []T, now time.Duration, id, is func(T) string) map[string]sighting[T] {
+func seen[T any](old map[string]sighting[T], rows []T, now time.Duration, id func(T) string, same func(a, b T) bool) map[string]sighting[T] {
 	all := make(map[string]sighting[T], len(rows))
 	for _, r := range rows {
 		s := sighting[T]{r, now}
-		if was, known := old[id(r)]; known && is(was.row) == is(r) {
+		if was, known := old[id(r)]; known && same(was.row, r) {
 			s.at = was.at
 		}
 		all[id(r)] = s
@@ -190,43 +199,71 @@ func seen[T any](old map[string]sighting[T], rows []T, now time.Duration, id, is
 	return all
 }
 
-// mayTake reports whether this process takes a unit now, after so many of its kind that it is about
-// to take: it has no more of them than any other. One that nobody takes is taken all the same. The
-// caller holds k.mu.
-func (k *Keeper) mayTake(s sighting[Row], now time.Duration, taking int) bool {
-	unchanged := now - s.at
+// mayTake reports whether this process takes a unit now, by its share of the kind. One that nobody
+// takes is taken all the same. The caller holds k.mu.
+func (k *Keeper) mayTake(s sighting[Row], now time.Duration, of *share) bool {
+	free := now - s.at
 	if s.row.Holder != "" && !k.mine(s.row.Holder) {
-		return unchanged >= max(s.row.Dead, k.cfg.Dead)
+		if free -= max(s.row.Dead, k.cfg.Dead); free < 0 {
+			return false
+		}
 	}
-	held, least := k.share(Kind(s.row.Name))
-	return held+taking <= least || unchanged >= k.cfg.Dead/2
+	return of.held < of.most || free >= 2*k.every()
 }
 
 // mine reports whether this process is the holder by the table. It does not serve the unit any more
 // if it wants it: giving it up has failed.
 func (k *Keeper) mine(holder string) bool { return strings.HasPrefix(holder, k.cfg.ID+" ") }
 
-// share returns how many units of a kind this process holds, and the least that any process holds
-// which wants them. The caller holds k.mu.
-func (k *Keeper) share(of string) (held, least int) {
-	for name, w := range k.wants {
-		if Kind(name) == of && w.lease != nil && !w.lease.over() {
-			held++
-		}
-	}
-	least = held
+// A share is what a process has of the units of a kind, and what it should have.
+type share struct {
+	held  int
+	most  int  // it takes no more than that
+	gives bool // it gives one up
+}
+
+// share returns the share of this process in the units of a kind. All processes see the same, so as
+// many of them give up a unit as others lack. The caller holds k.mu.
+func (k *Keeper) share(of string) *share {
+	me := k.cfg.ID
+	held := map[string]int{me: 0} // by the processes that live
 	for id := range k.living(of) {
-		n := 0
-		for name, s := range k.rows {
-			if Kind(name) == of && strings.HasPrefix(s.row.Holder, id+" ") {
-				n++
-			}
+		held[id] = 0
+	}
+	all, free := 0, 0
+	for name, w := range k.wants {
+		if Kind(name) != of {
+			continue
 		}
-		if id != k.cfg.ID {
-			least = min(least, n)
+		all++
+		holder, _, _ := strings.Cut(k.rows[name].row.Holder, " ")
+		if w.lease != nil && !w.lease.over() {
+			holder = me
+		} else if holder == me {
+			holder = "" // soon
+		}
+		if _, lives := held[holder]; lives {
+			held[holder]++
+		} else {
+			free++
 		}
 	}
-	return held, least
+	least, most := all/len(held), (all+len(held)-1)/len(held)
+	lack, over, richer := 0, 0, 0
+	for id, n := range held {
+		lack += max(0, least-n)
+		if n > most {
+			over = 1
+		}
+		if n > held[me] || n == held[me] && id < me {
+			richer++
+		}
+	}
+	s := &share{held: held[me], most: most, gives: held[me] > least && richer < max(lack, over)-free}
+	if lack >= free { // none is left for those who have enough
+		s.most = least
+	}
+	return s
 }
 
 // living returns the processes that live and want a kind of units; empty: any. The caller holds
@@ -239,23 +276,6 @@ func (k *Keeper) living(wants string) map[string]bool {
 		}
 	}
 	return ids
-}
-
-// giveUp ends one lease of each kind of which another process has at least two fewer. The caller
-// holds k.mu.
-func (k *Keeper) giveUp() {
-	done := map[string]bool{}
-	for _, name := range slices.Sorted(maps.Keys(k.wants)) {
-		w, of := k.wants[name], Kind(name)
-		if w.lease == nil || w.lease.over() || done[of] {
-			continue
-		}
-		if held, least := k.share(of); held > least+1 {
-			k.cfg.Log.Info("giving up a unit, another process has fewer", "unit", name)
-			w.lease.end()
-		}
-		done[of] = true
-	}
 }
 
 // take takes a unit as it was seen. Its lease counts from before that.

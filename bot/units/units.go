@@ -77,7 +77,7 @@ type Rows interface {
 // Config configures a Keeper. Only Rows is needed.
 type Config struct {
 	Rows Rows
-	ID   string        // of this process, different from that of every other; empty: a random one
+	ID   string        // of this process, without spaces, different from that of every other; empty: a random one
 	Dead time.Duration // without a sign of this process until another takes its units; 0: DefaultDead
 	// Elapsed returns the time that has passed since some fixed moment. It should go on while
 	// the machine sleeps. Nil: Go's monotonic clock, which on Linux does not.
