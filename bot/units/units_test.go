@@ -31,17 +31,89 @@ var errAway = errors.New("the database is away")
 
 // begin waits for a round trip, and then has the table to itself until the function that it returns is called.
 func (t *table) begin(ctx context.Context) (func(), error) {
+	l, _ := ctx.Value(lineKey{}).(*line)
+	if l == nil {
+		l = &line{}
+	}
+	l.wait()
 	select {
 	case <-time.After(time.Millisecond):
 	case <-ctx.Done():
 		return func() {}, ctx.Err()
 	}
 	t.mu.Lock()
-	if t.away {
+	if t.away || l.isCut() {
 		t.mu.Unlock()
 		return func() {}, errAway
 	}
-	return t.mu.Unlock, nil
+	return func() { t.mu.Unlock(); l.wait() }, nil
+}
+
+// setAway lets the database fail, or answer again.
+func (t *table) setAway(is bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.away = is
+}
+
+// A line leads from a process to the table. The context of the process holds it.
+type line struct {
+	mu      sync.Mutex
+	cut     bool
+	stopped chan struct{} // closed when the process goes on; nil: it runs
+	since   time.Duration // the time at which it stopped
+}
+
+type lineKey struct{}
+
+// setCut cuts the line, or mends it.
+func (l *line) setCut(is bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cut = is
+}
+
+// stop stops the process and its clock until the function that it returns is called.
+func (l *line) stop(now time.Duration) (goOn func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	stopped := make(chan struct{})
+	l.stopped, l.since = stopped, now
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.stopped = nil
+		close(stopped)
+	}
+}
+
+// clock returns the clock of the process.
+func (l *line) clock(now func() time.Duration) func() time.Duration {
+	return func() time.Duration {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.stopped != nil {
+			return l.since
+		}
+		return now()
+	}
+}
+
+// wait returns when the process is not stopped.
+func (l *line) wait() {
+	l.mu.Lock()
+	stopped := l.stopped
+	l.mu.Unlock()
+	if stopped != nil {
+		<-stopped
+	}
+}
+
+// isCut reports whether the line is cut.
+func (l *line) isCut() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cut
 }
 
 func (t *table) Look(ctx context.Context) ([]units.Row, []units.Process, error) {
@@ -140,54 +212,12 @@ func newClub(t *testing.T) *club {
 	return &club{T: t, table: newTable(), serving: map[string]string{}}
 }
 
-// A process can be killed and stopped.
+// A process can be killed.
 type process struct {
 	*units.Keeper
-	kill    func()
-	stopped time.Duration // of its clock, by which that of the club is ahead
-	rows    *severed
-	done    chan struct{}
-}
-
-// severed are the rows as a process sees them that was killed or is stopped: not at all.
-type severed struct {
-	units.Rows
-	mu  sync.Mutex
-	cut bool
-}
-
-func (s *severed) isCut() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.cut
-}
-
-func (s *severed) Look(ctx context.Context) ([]units.Row, []units.Process, error) {
-	if s.isCut() {
-		return nil, nil, errAway
-	}
-	return s.Rows.Look(ctx)
-}
-
-func (s *severed) Renew(ctx context.Context, p units.Process, holders []string) ([]string, error) {
-	if s.isCut() {
-		return nil, errAway
-	}
-	return s.Rows.Renew(ctx, p, holders)
-}
-
-func (s *severed) Free(ctx context.Context, name, holder string) error {
-	if s.isCut() {
-		return errAway
-	}
-	return s.Rows.Free(ctx, name, holder)
-}
-
-func (s *severed) Gone(ctx context.Context, id string) error {
-	if s.isCut() {
-		return errAway
-	}
-	return s.Rows.Gone(ctx, id)
+	line *line
+	kill func()
+	done chan struct{}
 }
 
 func (c *club) say(format string, args ...any) {
@@ -196,9 +226,10 @@ func (c *club) say(format string, args ...any) {
 
 // start starts a process that serves units until it is killed.
 func (c *club) start(id string, names ...string) *process {
-	ctx, cancel := context.WithCancel(c.Context())
-	p := &process{kill: cancel, rows: &severed{Rows: c.table}, done: make(chan struct{})}
-	p.Keeper = units.New(units.Config{Rows: p.rows, ID: id})
+	l := &line{}
+	ctx, cancel := context.WithCancel(context.WithValue(c.Context(), lineKey{}, l))
+	p := &process{line: l, kill: cancel, done: make(chan struct{})}
+	p.Keeper = units.New(units.Config{Rows: c.table, ID: id})
 	beating, end := context.WithCancel(context.WithoutCancel(ctx))
 	var group, beats sync.WaitGroup
 	for _, name := range names {
@@ -228,9 +259,7 @@ func (c *club) start(id string, names ...string) *process {
 
 // die ends a process without a word to the others.
 func (p *process) die() {
-	p.rows.mu.Lock()
-	p.rows.cut = true
-	p.rows.mu.Unlock()
+	p.line.setCut(true)
 	p.kill()
 	<-p.done
 }
@@ -303,8 +332,12 @@ func TestSharing(t *testing.T) {
 		if holds(a) != 2 || holds(b) != 2 {
 			t.Errorf("a holds %d shards, b %d, want 2 each", holds(a), holds(b))
 		}
+		c.mu.Lock()
+		c.log = nil
+		c.mu.Unlock()
 		d := c.start("d", shards...)
 		time.Sleep(30 * time.Second)
+		c.want("a ends discord/2/4", `d took discord/2/4, unserved for 0s, state "a's"`) // no more than that
 		if x, y, z := holds(a), holds(b), holds(d); x+y+z != 4 || x > 2 || y > 2 || z > 2 || z == 0 {
 			t.Errorf("the processes hold %d, %d and %d of 4 shards", x, y, z)
 		}
@@ -314,6 +347,26 @@ func TestSharing(t *testing.T) {
 			t.Errorf("b holds %d shards, d %d, want 2 each", holds(b), holds(d))
 		}
 		for _, p := range []*process{other, b, d} {
+			p.leave()
+		}
+	})
+}
+
+// Of more processes than units none holds two.
+func TestSharingOfFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClub(t)
+		shards := []string{"discord/0/2", "discord/1/2"}
+		all := []*process{c.start("a", shards...)}
+		time.Sleep(5 * time.Second) // it takes both
+		all = append(all, c.start("b", shards...), c.start("d", shards...))
+		time.Sleep(5 * time.Second)
+		for _, p := range all {
+			if p.Holds(shards[0]) && p.Holds(shards[1]) {
+				t.Errorf("%s holds both shards", p.ID())
+			}
+		}
+		for _, p := range all {
 			p.leave()
 		}
 	})
@@ -330,17 +383,12 @@ func TestDatabaseAway(t *testing.T) {
 		c.mu.Lock()
 		c.log = nil
 		c.mu.Unlock()
-		away := func(is bool) {
-			c.table.mu.Lock()
-			c.table.away = is
-			c.table.mu.Unlock()
-		}
-		away(true)
+		c.setAway(true)
 		time.Sleep(time.Hour)
 		if a.Holds("matrix") || b.Holds("matrix") {
 			t.Error("somebody holds the unit while the database is away")
 		}
-		away(false)
+		c.setAway(false)
 		time.Sleep(2 * time.Second)
 		if len(c.log) != 2 || !strings.HasSuffix(c.log[1], `took matrix, unserved for 1h0m0s, state "a's"`) {
 			t.Errorf("got %q, want that somebody takes the unit", c.log)
