@@ -116,11 +116,11 @@ func (b *Outbox) Reread() {
 func (b *Outbox) read(ctx context.Context) error {
 	b.mu.Lock()
 	now := b.Now()
-	if b.current && (b.Leases == nil || now.Sub(b.looked) < lookEvery) {
+	if b.current && (b.Leases == nil || now.Before(b.lookAt)) {
 		b.mu.Unlock()
 		return nil
 	}
-	b.current, b.looked = true, now
+	b.current = true
 	taken := b.taken
 	b.taken = map[string]bool{}
 	b.mu.Unlock()
@@ -161,7 +161,7 @@ func (b *Outbox) read(ctx context.Context) error {
 			}
 		}
 	}
-	if err != nil {
+	if b.lookAt = now.Add(max(lookEvery, 10*b.Now().Sub(now))); err != nil { // long lists less often
 		b.current = false
 		maps.Copy(b.taken, taken)
 	}

@@ -140,7 +140,7 @@ type Outbox struct {
 	sending map[string]int // posts of a platform
 	gone    []Row          // decorations that are done, to be stored at tidyAt
 	tidyAt  time.Time
-	looked  time.Time                    // when the posts that wait were read last
+	lookAt  time.Time                    // when to read the posts that wait again, if there are other processes
 	taken   map[string]bool              // holders as which this process has begun to show posts since
 	removed *lru.Cache[string, struct{}] // posts that left their lanes
 }

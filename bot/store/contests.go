@@ -254,6 +254,7 @@ func (s *Store) CommitContest(ctx context.Context, step *contest.Step) (err erro
 		c.Number = number
 		step.Contest = &c
 	}
+	s.hintAt(&step.Step)
 	return err
 }
 

@@ -56,10 +56,15 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 	if err == nil && step.New && step.Match != nil {
 		step.Match.Number = number
 	}
+	s.hintAt(step)
+	return err
+}
+
+// hintAt hints at what a step has stored for other processes.
+func (s *Store) hintAt(step *match.Step) {
 	if step.Typed != nil || slices.ContainsFunc(step.Posts, func(o match.OutboxPost) bool { return o.Elsewhere }) {
 		s.hint()
 	}
-	return err
 }
 
 // putRest stores what a step holds besides its answer and a match or an event: posts, what was
