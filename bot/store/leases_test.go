@@ -90,3 +90,21 @@ func TestLeases(t *testing.T) {
 	must(t, err)
 	wants(t, "the holder in the end", "b 1", rows[0].Holder, nil)
 }
+
+// An answer that only a former primary has is no answer: what the promoted standby does not have was
+// never done.
+func TestAnswerOfAFormerPrimary(t *testing.T) {
+	ctx := t.Context()
+	server := pgtest.Start(t)
+	former, primary := opened(t, server.Database(t)), opened(t, server.Database(t))
+	must(t, former.Commit(ctx, &match.Step{Request: "r", At: time.UnixMilli(1), Answer: match.Reply{Private: true}}))
+	swap := func() { former.read, primary.read = primary.read, former.read }
+	swap() // a connection to the former one is still there
+	defer swap()
+	if _, ok, err := primary.Answered(ctx, "r"); ok || err != nil {
+		t.Errorf("it is acknowledged: %t, %v", ok, err)
+	}
+	if k, err := primary.Known(ctx, outbox.User{}, match.Room{}, "r"); k.Answer != nil || err != nil {
+		t.Errorf("it is acknowledged: %+v, %v", k.Answer, err)
+	}
+}

@@ -49,9 +49,11 @@ func (s *Store) Known(ctx context.Context, who outbox.User, where match.Room, re
 	}
 	k.Prefs.Person = k.Person
 	if answer.Valid {
-		if err := s.stands(ctx, request); err != nil {
+		if answer.Valid, err = s.stands(ctx, request); err != nil {
 			return k, err
 		}
+	}
+	if answer.Valid {
 		r, err := decodeReply(answer.String)
 		if err != nil {
 			return k, err

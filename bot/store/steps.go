@@ -263,22 +263,28 @@ func (s *Store) Answered(ctx context.Context, request string) (_ match.Reply, ok
 		return match.Reply{}, false, nil
 	}
 	if err == nil {
-		err = s.stands(ctx, request)
+		ok, err = s.stands(ctx, request)
 	}
-	if err != nil {
+	if err != nil || !ok {
 		return match.Reply{}, false, err
 	}
 	r, err := decodeReply(answer)
 	return r, err == nil, err
 }
 
-// stands returns once the answer to a request, which was read, is sure to stay. What PostgreSQL
-// shows may still be waiting for a standby, or may never have reached it: a standby that is
-// promoted then has not got it. A change that is committed afterwards has waited as long as
-// it must.
-func (s *Store) stands(ctx context.Context, request string) error {
+// stands returns once it is sure whether the answer to a request, which was read, stays. What
+// PostgreSQL shows may still be waiting for a standby, or may never have reached it: a standby that
+// is promoted then has not got it. A change that is committed afterwards has waited as long as it
+// must, and is made where the row is, or finds none there.
+func (s *Store) stands(ctx context.Context, request string) (stays bool, err error) {
 	if s.address == "" {
-		return nil
+		return true, nil
 	}
-	return s.exec(ctx, "UPDATE inbox SET at = at WHERE request = $1", request)
+	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		return put(ctx, tx, "answer", "UPDATE inbox SET at = at WHERE request = $1", request)
+	})
+	if errors.Is(err, bot.ErrConflict) {
+		return false, nil
+	}
+	return err == nil, err
 }
