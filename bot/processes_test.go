@@ -215,5 +215,46 @@ func simulateProcesses(t *testing.T, seed uint64) {
 // However processes come, die, leave and are cut off, every notice is shown once and in order, the
 // last board of each game too, and only the holder of the platform sends anything.
 func TestProcesses(t *testing.T) {
-	everySeed(t, 4, tier.Pick(20, 200, 5000), simulateProcesses)
+	everySeed(t, 4, tier.Pick(20, 80, 5000), simulateProcesses)
+}
+
+// That nobody showed the posts of a platform for longer than a pulse, because a process died, is an
+// outage of the platform: it costs nobody time. One that leaves is none.
+func TestUnservedUnitIsAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		defer st.Close()
+		rows, err := st.OpenUnits()
+		must(t, err)
+		s := &society{world: newWorld(t, st, 1), rows: rows}
+		outages := func() (n int) {
+			list, err := st.Outages(t.Context())
+			must(t, err)
+			for _, o := range list {
+				if o.Platform == "chat" && o.To.Sub(o.From) >= units.DefaultDead {
+					n++
+				}
+			}
+			return n
+		}
+		for range 2 {
+			s.start()
+			time.Sleep(5 * time.Second)
+		}
+		first, second := s.processes[0], s.processes[1]
+		first.cut.Store(true)
+		first.end()
+		time.Sleep(30 * time.Second)
+		if n := outages(); n != 1 || !second.keeper.Holds("chat") {
+			t.Errorf("%d outages after the holder has died; the other holds the platform: %v", n, second.keeper.Holds("chat"))
+		}
+		s.start()
+		time.Sleep(5 * time.Second)
+		second.end()
+		time.Sleep(5 * time.Second)
+		if n := outages(); n != 1 || !s.processes[2].keeper.Holds("chat") {
+			t.Errorf("%d outages after the next holder has left", n)
+		}
+		s.processes[2].end()
+	})
 }

@@ -80,7 +80,7 @@ func (r *Rooms) absent(ctx context.Context, platform, server string, from, to ti
 
 // Missed stores that nobody has served a platform for a while. A short one is not credited.
 func (r *Rooms) Missed(ctx context.Context, platform string, from, to time.Time) error {
-	if to.Sub(from) <= Pulse {
+	if to.Sub(from) < Pulse {
 		return nil
 	}
 	r.absence.Lock()
