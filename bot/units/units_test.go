@@ -62,6 +62,7 @@ type line struct {
 	cut     bool
 	stopped chan struct{} // closed when the process goes on; nil: it runs
 	since   time.Duration // the time at which it stopped
+	late    time.Duration // by which the answer to a beat is late
 }
 
 type lineKey struct{}
@@ -99,6 +100,21 @@ func (l *line) clock(now func() time.Duration) func() time.Duration {
 	}
 }
 
+// setLate has the answers to beats come late.
+func (l *line) setLate(by time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.late = by
+}
+
+// delay returns when the answer to a beat comes.
+func (l *line) delay() {
+	l.mu.Lock()
+	late := l.late
+	l.mu.Unlock()
+	time.Sleep(late)
+}
+
 // wait returns when the process is not stopped.
 func (l *line) wait() {
 	l.mu.Lock()
@@ -126,6 +142,9 @@ func (t *table) Look(ctx context.Context) ([]units.Row, []units.Process, error) 
 }
 
 func (t *table) Renew(ctx context.Context, p units.Process, holders []string) (stand []string, err error) {
+	if l, ok := ctx.Value(lineKey{}).(*line); ok {
+		defer l.delay()
+	}
 	end, err := t.begin(ctx)
 	defer end()
 	if err != nil {
@@ -304,6 +323,24 @@ func TestTakeover(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		c.want("b ends matrix", `A took matrix, unserved for 0s, state "b's"`)
 		a.leave()
+	})
+}
+
+// A lease counts from before its beat was sent, however late the answer comes.
+func TestLateAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClub(t)
+		a := c.start("a", "matrix")
+		time.Sleep(2 * time.Second)
+		b := c.start("b", "matrix")
+		time.Sleep(time.Minute)
+		a.line.setLate(9 * time.Second)
+		time.Sleep(6 * time.Second)
+		a.line.setCut(true) // after a beat whose answer has not come yet
+		time.Sleep(time.Minute)
+		c.want(`a took matrix, unserved for 0s, state ""`, "a ends matrix", `b took matrix, unserved for 20s, state "a's"`)
+		a.leave()
+		b.leave()
 	})
 }
 
