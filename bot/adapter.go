@@ -43,6 +43,13 @@ type Host interface {
 	Hosts(ctx context.Context, where match.Room) error
 }
 
+// Forgetful is an Adapter that keeps in memory what people did.
+type Forgetful interface {
+	// Forgotten drops that, because somebody was forgotten, perhaps by another process. It may
+	// be called concurrently, and before Run.
+	Forgotten()
+}
+
 // Leftovers tells which rows of a table belong to nobody, so that they should have been deleted.
 type Leftovers struct {
 	Table string // which need not exist

@@ -252,19 +252,17 @@ func (b *Bot) secret(ctx context.Context) ([]byte, error) {
 	b.drawing.Lock()
 	defer b.drawing.Unlock()
 	mark, err := b.store.Bookmark(ctx, secretMark)
+	if err == nil && mark == "" {
+		drawn := make([]byte, 32)
+		rand.Read(drawn) // which never fails
+		mark, err = b.store.FirstBookmark(ctx, secretMark, hex.EncodeToString(drawn))
+	}
 	if err != nil {
 		return nil, err
 	}
 	secret, err := hex.DecodeString(mark)
 	if err != nil {
 		return nil, err
-	}
-	if len(secret) == 0 {
-		secret = make([]byte, 32)
-		rand.Read(secret) // which never fails
-		if err := b.store.SetBookmark(ctx, secretMark, hex.EncodeToString(secret)); err != nil {
-			return nil, err
-		}
 	}
 	b.drawn.Store(&secret)
 	return secret, nil
@@ -409,7 +407,9 @@ func (b *Bot) commit(ctx context.Context, step *match.Step, in *task, r Request)
 			return nil, err
 		}
 		b.cache.keep(step.Match.ID, step.After, in.epoch)
-		b.cache.changed(*step.Match)
+		if b.units == nil { // else other processes may change other games of the channel later
+			b.cache.changed(*step.Match)
+		}
 		b.changes.tell(step.Match.ID)
 		b.changes.tell(step.Match.Fixture.Event) // whose page shows the game, too
 		return &situation{*step.Match, step.After, in.place, in.who, b.now(), in.games}, nil

@@ -42,7 +42,7 @@ type Bot struct {
 	units *units.Keeper // nil: this process is alone
 	homes *homes
 
-	changes changes // of games
+	changes changes // of games and events
 
 	counter *counter    // of requests
 	ticking outbox.Busy // Watch
@@ -56,6 +56,8 @@ type Bot struct {
 
 	members map[string]Membership // by platform; set before the adapters run
 	hosts   map[string]Host       // likewise
+
+	forgetful atomic.Pointer[[]Forgetful]
 
 	drawing sync.Mutex             // makes the secret
 	drawn   atomic.Pointer[[]byte] // the secret; nil: not read yet
@@ -127,7 +129,7 @@ func New(store Store, c Config) *Bot {
 	var leases outbox.Leases
 	if b.units = c.Units; b.units != nil {
 		leases, house.Shared = b.homes, true
-		b.units.OnForget(b.cache.clear)
+		b.units.OnForget(b.forgetAll)
 	}
 	b.outbox = outbox.New(outbox.Config{
 		Rows: store, Leases: leases, Word: b.worded, Decoration: b.decoration, Now: b.now, Log: c.Log, Shown: c.Shown, Lanes: c.Deliveries,
@@ -187,6 +189,12 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 	if b.units != nil && slices.ContainsFunc(adapters, func(a Adapter) bool { return a.Name() == LogPlatform }) {
 		group.Go(func() error { return b.Hold(ctx, LogPlatform, wait) })
 	}
+	if b.units != nil {
+		group.Go(func() error {
+			b.lookAround(ctx)
+			return nil
+		})
+	}
 	group.Go(func() error {
 		b.outbox.Run(ctx, platforms(adapters)...)
 		return nil
@@ -194,8 +202,10 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 	return group.Wait()
 }
 
-// meet notes which adapters know who is in their rooms, and where an event can be held.
+// meet notes which adapters know who is in their rooms, where an event can be held, and which
+// keep something about people.
 func (b *Bot) meet(adapters []Adapter) {
+	var forgetful []Forgetful
 	b.members, b.hosts = map[string]Membership{}, map[string]Host{}
 	for _, a := range adapters {
 		if m, ok := a.(Membership); ok {
@@ -204,10 +214,24 @@ func (b *Bot) meet(adapters []Adapter) {
 		if h, ok := a.(Host); ok {
 			b.hosts[a.Name()] = h
 		}
+		if f, ok := a.(Forgetful); ok {
+			forgetful = append(forgetful, f)
+		}
 		if s, ok := a.(Sharded); ok {
 			b.homes.mu.Lock()
 			b.homes.sharded[a.Name()] = s
 			b.homes.mu.Unlock()
+		}
+	}
+	b.forgetful.Store(&forgetful)
+}
+
+// forgetAll drops what this process remembers of the database, because somebody was forgotten.
+func (b *Bot) forgetAll() {
+	b.cache.clear()
+	if all := b.forgetful.Load(); all != nil {
+		for _, f := range *all {
+			f.Forgotten()
 		}
 	}
 }

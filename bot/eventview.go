@@ -160,6 +160,7 @@ func (b *Bot) viewEvent(ctx context.Context, v Viewing) (View, error) {
 		out.Seq += m.Seq
 	}
 	if v.Watch {
+		b.changes.saw(c.ID, out.Seq)
 		return out, nil
 	}
 	switch v.File {

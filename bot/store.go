@@ -42,6 +42,8 @@ type Query struct {
 type Store interface {
 	outbox.Rows
 	rooms.Store
+	// FirstBookmark stores a bookmark unless there is one, and returns the one that there is then.
+	FirstBookmark(ctx context.Context, name, value string) (string, error)
 	// Forget deletes a person's name, so that no later text uses it, and stores that
 	// Erase is to follow. Forgetting returns the people for whom it has not finished.
 	Forget(ctx context.Context, f Forgetting) error
@@ -65,6 +67,9 @@ type Store interface {
 	Match(ctx context.Context, id match.GameID) (match.Match, []match.Event, error)
 	// Header returns a match without its events, or ErrNotFound.
 	Header(ctx context.Context, id match.GameID) (match.Match, error)
+	// Seqs returns the numbers of the newest events of games, and of events (contests) the sum of
+	// theirs and those of their games, without those that do not exist.
+	Seqs(ctx context.Context, ids []match.GameID) (map[match.GameID]int, error)
 	// Page returns the match whose page has a slug, without its events, or ErrNotFound.
 	Page(ctx context.Context, slug string) (match.Match, error)
 	// Events returns the events of a match with a Seq above after and at most to, which

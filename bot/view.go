@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
@@ -171,6 +170,7 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 	if v.Watch && err == nil {
 		changed = b.changes.next(m.ID)
 		m, err = b.viewed(ctx, v) // it may have changed just before
+		b.changes.saw(m.ID, m.Seq)
 	}
 	if err != nil {
 		return View{}, err
@@ -269,35 +269,6 @@ func (b *Bot) View(ctx context.Context, v Viewing) (View, error) {
 
 // pathOf returns the path of the page that shows a game after an event.
 func pathOf(m match.Match, seq int) string { return fmt.Sprintf("/g/%s/%d", m.Page, seq) }
-
-// changes lets people wait for games to change. Its methods may be called concurrently.
-type changes struct {
-	mu      sync.Mutex
-	waiting map[match.GameID]chan struct{} // of the games for which somebody has waited since their last change
-}
-
-// next returns a channel that is closed when a game changes.
-func (c *changes) next(id match.GameID) <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.waiting[id] == nil {
-		if c.waiting == nil {
-			c.waiting = map[match.GameID]chan struct{}{}
-		}
-		c.waiting[id] = make(chan struct{})
-	}
-	return c.waiting[id]
-}
-
-// tell tells those who wait that a game has changed.
-func (c *changes) tell(id match.GameID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if waiting := c.waiting[id]; waiting != nil {
-		close(waiting)
-		delete(c.waiting, id)
-	}
-}
 
 // address tells the address of a game's page, or why it has none.
 func address(q *question) outbox.Post {

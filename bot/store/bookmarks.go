@@ -37,3 +37,16 @@ func (s *Store) SetBookmark(ctx context.Context, adapter, value string) (err err
 		INSERT INTO bookmark (adapter, value) VALUES ($1, $2)
 		ON CONFLICT (adapter) DO UPDATE SET value = excluded.value`, adapter, value)
 }
+
+// FirstBookmark stores a bookmark unless there is one, and returns the one that there is then.
+func (s *Store) FirstBookmark(ctx context.Context, key, value string) (kept string, err error) {
+	defer annotate(&err, "set the bookmark of %s", key)
+	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO bookmark (adapter, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", key, value)
+		if err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, "SELECT value FROM bookmark WHERE adapter = $1", key).Scan(&kept)
+	})
+	return kept, err
+}

@@ -66,6 +66,24 @@ func (s *Store) Header(ctx context.Context, id match.GameID) (m match.Match, err
 // paged finds the match whose page has a slug.
 const paged = matchesFrom + " WHERE g.page = $1 AND g.page <> ''"
 
+// Seqs returns the numbers of the newest events of games, and of events (contests) the sum of
+// theirs and those of their games, without those that do not exist.
+func (s *Store) Seqs(ctx context.Context, ids []match.GameID) (seqs map[match.GameID]int, err error) {
+	defer annotate(&err, "look for changes")
+	seqs = map[match.GameID]int{}
+	in := "IN (" + placeholders(1, len(ids)) + ")"
+	_, err = list(ctx, s.read, func(scan scanner) (id match.GameID, err error) {
+		var seq int
+		err = scan(&id, &seq)
+		seqs[id] = seq
+		return id, err
+	}, "SELECT id, seq FROM game WHERE id "+in+`
+		UNION ALL
+		SELECT id, seq + (SELECT CAST(COALESCE(SUM(seq), 0) AS BIGINT) FROM game WHERE game.contest = contest.id AND game.contest <> '')
+		FROM contest WHERE id `+in, anys(ids)...)
+	return seqs, err
+}
+
 // Page returns the match whose page has a slug, without its events, or ErrNotFound.
 func (s *Store) Page(ctx context.Context, slug string) (m match.Match, err error) {
 	defer annotate(&err, "find a page")

@@ -151,7 +151,7 @@ func portions[T any](ctx context.Context, s *Store, all []T, size int, do func(c
 	return nil
 }
 
-func anys(texts []string) []any {
+func anys[T any](texts []T) []any {
 	args := make([]any, len(texts))
 	for i, t := range texts {
 		args[i] = t

@@ -601,3 +601,26 @@ func prunedContests(d *fixture) {
 	d.same("messages of one that is over", known(), []int{0, 2})
 	d.same("the event", d.contest("e-1").State, contest.Cancelled)
 }
+
+func newestSeqs(d *fixture) {
+	c := d.commits(d.opens("e-1", garden))
+	of := func(event match.GameID) func(*match.Match) {
+		return func(m *match.Match) { m.Fixture = match.Fixture{Event: event, Round: 1, Table: 1} }
+	}
+	one := d.open("1", garden)
+	two := d.open("2", garden, of("e-1"))
+	d.open("3", garden, of("e-2"))
+	ids := []match.GameID{"1", "2", "e-1", "gone"}
+	look := func() map[match.GameID]int {
+		d.Helper()
+		seqs, err := d.Seqs(d.ctx(), ids)
+		d.must(err)
+		return seqs
+	}
+	d.same("at first", look(), map[match.GameID]int{"1": 0, "2": 0, "e-1": 1})
+	d.play(one)
+	d.play(two)
+	d.play(two)
+	d.commits(d.writes(c, ada, contest.Body{Kind: "join", Person: bob}))
+	d.same("after turns", look(), map[match.GameID]int{"1": 1, "2": 2, "e-1": 4})
+}

@@ -26,6 +26,12 @@ func bookmarks(d *fixture) {
 	d.must(d.SetBookmark(d.ctx(), "matrix", "s2"))
 	d.same("matrix", get("matrix"), "s2")
 	d.same("discord", get("discord"), "7")
+	for _, value := range []string{"first", "second"} {
+		kept, err := d.FirstBookmark(d.ctx(), "secret", value)
+		d.must(err)
+		d.same("the first "+value, kept, "first")
+	}
+	d.same("kept", get("secret"), "first")
 }
 
 func outages(d *fixture) {

@@ -67,6 +67,8 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"who is erased leaves no rank in events", erasedFromContests},
 		{"drafts are pruned, and messages of events that are over", prunedContests},
 
+		{"changes of games and events are found in one look", newestSeqs},
+
 		{"what moderators do is stored with its step, and read by room", acts},
 		{"what moderators did is pruned after a year", prunedActs},
 		{"what moderators did goes with its server", forgottenActs},
