@@ -108,3 +108,23 @@ func TestAnswerOfAFormerPrimary(t *testing.T) {
 		t.Errorf("it is acknowledged: %+v, %v", k.Answer, err)
 	}
 }
+
+// Processes on machines whose clocks are ten minutes apart go by the clock of the database.
+func TestClocksApart(t *testing.T) {
+	ctx := t.Context()
+	s := opened(t, pgtest.Start(t).Database(t))
+	var ahead [2]time.Duration // of the clock of the test
+	for i, off := range []time.Duration{-5 * time.Minute, 5 * time.Minute} {
+		u, err := s.OpenUnits()
+		must(t, err)
+		t.Cleanup(func() { must(t, u.Close()) })
+		began := time.Now()
+		u.wall = func() time.Time { return began.Add(off) }
+		_, err = u.Renew(ctx, units.Process{ID: "a"}, nil)
+		must(t, err)
+		ahead[i] = u.Now().Sub(began)
+	}
+	if apart := (ahead[1] - ahead[0]).Abs(); apart > time.Minute {
+		t.Errorf("they are %v apart", apart)
+	}
+}
