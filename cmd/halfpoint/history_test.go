@@ -260,7 +260,7 @@ type row struct {
 
 func (s *storm) posts() (rows []row, err error) {
 	ctx := context.WithoutCancel(s.Context())
-	c, err := pgx.Connect(ctx, s.address+"&target_session_attrs=read-write")
+	c, err := pgx.Connect(ctx, s.owner+"&target_session_attrs=read-write")
 	if err != nil {
 		return nil, err
 	}
@@ -305,10 +305,10 @@ func (s *storm) settled() {
 // check checks what is stored, once the processes have ended, against the history.
 func (s *storm) check() {
 	s.Helper()
-	if status, says := halfpoint("check", "--database", s.address); status != 0 {
+	if status, says := halfpoint("check", "--database", s.owner); status != 0 {
 		s.Errorf("check: %d, %s", status, says)
 	}
-	st, err := store.Open(s.Context(), s.address)
+	st, err := store.Open(s.Context(), s.owner)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -29,7 +29,8 @@ import (
 // again with the same id until it is answered. Pages follow the transcript meanwhile.
 type storm struct {
 	*testing.T
-	address   string
+	address   string // of the database, as the processes have it
+	owner     string // as the owner of the server has it
 	processes []*process
 	dir       string // of the processes
 	ended     atomic.Bool
@@ -59,7 +60,7 @@ const lease = 2 * time.Second
 
 // newStorm starts processes on an empty database, and two tabs that follow the transcript.
 func newStorm(t *testing.T, address string, processes int) *storm {
-	s := &storm{T: t, address: address, dir: t.TempDir(), began: time.Now(), rnd: rand.New(rand.NewPCG(33, 1))}
+	s := &storm{T: t, address: address, owner: address, dir: t.TempDir(), began: time.Now(), rnd: rand.New(rand.NewPCG(33, 1))}
 	t.Cleanup(s.stop)
 	for range processes {
 		p := &process{}
@@ -401,6 +402,18 @@ func TestStormOfKills(t *testing.T) {
 func TestStormOfStops(t *testing.T) {
 	tier.Change(t)
 	newStorm(t, pgtest.Start(t).Database(t), 3).strikes(tier.Pick(0, 3, 500), halt)
+}
+
+// Processes are killed where PostgreSQL allows them together fewer connections than one of them would
+// like to have.
+func TestStormOfFewConnections(t *testing.T) {
+	tier.Change(t)
+	server := pgtest.New(t)
+	server.Exec(t, "CREATE ROLE few LOGIN CONNECTION LIMIT 10")
+	server.Exec(t, "CREATE DATABASE few OWNER few")
+	s := newStorm(t, strings.Replace(server.Address("few"), "halfpoint@", "few@", 1), 2)
+	s.owner = server.Address("few")
+	s.strikes(tier.Pick(0, 3, 100), kill)
 }
 
 // PostgreSQL crashes, again and again.
