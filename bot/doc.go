@@ -96,7 +96,8 @@
 //
 // Package outbox delivers posts: it holds the lanes and the decorations, respects the
 // limits of each platform, and asks this package to word each post that it is about to
-// send. Package store keeps everything in SQLite. This package loads what a decision
+// send. Package units shares out shards, accounts and duties among several processes on one
+// database. Package store keeps everything in SQLite or PostgreSQL. This package loads what a decision
 // needs, stores its outcome, words posts, and answers questions.
 //
 // # Events
@@ -133,8 +134,10 @@
 //
 //   - one for each adapter's Run, which calls Ask from as many goroutines as it likes;
 //   - one that ticks: it runs timed actions, such as flags and reminders, and credits
-//     outages to games in batches;
-//   - one that prunes the store once a day, in small steps;
+//     outages to games in batches; and one that prunes the store once a day, in small steps.
+//     Of several processes one has these, that which holds the unit "time";
+//   - where there are several processes, one that notes that this one lives, and one that
+//     holds the unit of the local room;
 //   - those of the outbox: one that chooses posts whenever it is woken or one is due, and
 //     one for each post that is being sent (at most Config.Deliveries call the same
 //     platform's adapter at a time); one that looks for due decorations, and one for each

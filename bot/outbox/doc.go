@@ -4,8 +4,9 @@
 // is sent. It has no other source of time, and does no I/O of its own.
 //
 // The posts of a lane, which is a game in a channel, are shown one after another; lanes
-// do not wait for one another. One process has the connection to a platform and shows its
-// posts. The outbox does that, or the asker: the adapter that made a request and shows the
+// do not wait for one another. One process has the connection to a platform, or to a part of it,
+// and shows its posts: of several processes the one that holds the unit of their room
+// ([Leases]). The outbox does that, or the asker: the adapter that made a request and shows the
 // resulting posts itself, because it can do that in a better way ([Outbox.Settle],
 // [Outbox.Release]).
 //
@@ -38,7 +39,10 @@
 // A stored post is waiting, shown, superseded, refused or parked. The lanes hold the
 // waiting ones in memory. They are read at the start, and again when others may wait
 // ([Outbox.Reread]): after posts were unparked, after a commit whose outcome is unknown,
-// or when a post comes into its lane before an older one that is stored.
+// or when a post comes into its lane before an older one that is stored. Where there are other
+// processes they are also read each second, because these leave posts to this one, and when it
+// takes over from one of them ([Outbox.Took]). What a process stores of a post it stores as the
+// holder of a unit; if it is that no more, nothing is stored, and the next holder looks for the message.
 //
 // A waiting post is tried while it may have been sent; nothing is sent before that is
 // stored. The commit stores it of the first post of a lane, the settling of a post of the
