@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -341,6 +342,29 @@ func TestLateAnswer(t *testing.T) {
 		c.want(`a took matrix, unserved for 0s, state ""`, "a ends matrix", `b took matrix, unserved for 20s, state "a's"`)
 		a.leave()
 		b.leave()
+	})
+}
+
+// On a machine that wakes up, no lease from before is one any more, although no timer has fired yet.
+func TestMachineThatSlept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var slept atomic.Int64
+		began := time.Now()
+		k := units.New(units.Config{Rows: newTable(), Elapsed: func() time.Duration { return time.Since(began) + time.Duration(slept.Load()) }})
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		group.Go(func() { k.Run(ctx) })
+		group.Go(func() {
+			k.Hold(ctx, "matrix", func(ctx context.Context, _ *units.Held) error { <-ctx.Done(); return nil })
+		})
+		time.Sleep(2 * time.Second)
+		before := k.Holds("matrix")
+		slept.Store(int64(16 * time.Second))
+		if after := k.Holds("matrix"); !before || after {
+			t.Errorf("it holds the unit before: %t, after: %t", before, after)
+		}
+		cancel()
+		group.Wait()
 	})
 }
 
