@@ -114,7 +114,7 @@ func openStore(t *testing.T, file string) (_ *store.Store, _ *dbutil.Database, c
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := st.OpenAdapterDB()
+	raw, err := st.OpenAdapterDB("matrix", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func TestLinkedInChromium(t *testing.T) {
 
 	home := matrixtest.InMemory(t, matrixtest.Options{Real: true})
 	anna, carl, halfpoint := home.Player(t, "Anna"), home.Player(t, "Carl"), home.Register(t, "Halfpoint")
-	raw, err := st.OpenAdapterDB()
+	raw, err := st.OpenAdapterDB("matrix", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

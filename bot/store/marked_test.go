@@ -30,7 +30,7 @@ func TestLogOfAnyConnection(t *testing.T) {
 	fine(opened(name).Close())
 	s := opened(name)
 	defer func() { fine(s.Close()) }()
-	db, err := s.OpenAdapterDB()
+	db, err := s.OpenAdapterDB("matrix", nil)
 	fine(err)
 	defer func() { fine(db.Close()) }()
 	for k := range 12 {

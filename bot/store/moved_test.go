@@ -42,7 +42,7 @@ func TestMovedFile(t *testing.T) {
 			if err := s.Ping(t.Context()); !errors.Is(err, store.ErrMoved) {
 				t.Errorf("a ping: error is %v, want %v", err, store.ErrMoved)
 			}
-			db, err := s.OpenAdapterDB()
+			db, err := s.OpenAdapterDB("matrix", nil)
 			must(t, err)
 			if err := db.PingContext(t.Context()); !errors.Is(err, store.ErrMoved) {
 				t.Errorf("a connection of an adapter: error is %v, want %v", err, store.ErrMoved)

@@ -383,6 +383,9 @@ type pgPool struct {
 	alone   bool          // each has the lock; see lockPostgres
 	standby bool          // it may be a standby's, which can only be read and may lag behind
 	newest  *timeline     // of the servers to which a store has connected; may be nil
+
+	lease Lease // on a unit, without which nothing can be changed; nil: everything can
+	unit  string
 }
 
 // A timeline is a number that PostgreSQL raises when a standby is promoted. A primary with a
@@ -413,7 +416,11 @@ func (p pgPool) open(address string) (*sql.DB, error) {
 	if p.alone {
 		begin = lockPostgres
 	}
-	db := sql.OpenDB(postgresConnector{stdlib.GetConnector(*config), begin})
+	var connector driver.Connector = postgresConnector{stdlib.GetConnector(*config), begin}
+	if p.lease != nil {
+		connector = guardedConnector{connector, p.unit, p.lease}
+	}
+	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(p.conns)
 	db.SetMaxIdleConns(p.conns)
 	return db, nil

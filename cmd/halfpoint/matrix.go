@@ -100,7 +100,7 @@ func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) (
 	if s.Matrix.Homeserver == "" {
 		return nil, nothing, nil
 	}
-	raw, err := st.OpenAdapterDB()
+	raw, err := st.OpenAdapterDB("matrix", nil)
 	if err != nil {
 		return nil, nothing, err
 	}
