@@ -22,7 +22,7 @@ type Watched interface {
 
 // A Health is how the connection of an adapter to its platform is.
 type Health struct {
-	Connected bool
+	Connected bool              // with all of the platform that this process serves, which may be nothing
 	Lacks     string            // what is not connected, for people who run the bot: "1 of 2 shards"; may be empty
 	Since     time.Time         // when Connected changed last; zero: it never has
 	Event     time.Time         // when the platform last sent something that people did there; zero: it never has

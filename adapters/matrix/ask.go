@@ -97,8 +97,11 @@ func (a *Adapter) parse(dev *device.Device, e *event.Event, m *event.MessageEven
 
 // wake schedules the events of a room. Calls while they are pending have no effect.
 func (a *Adapter) wake(at id.RoomID) {
+	a.mu.Lock()
+	asks := a.asks
+	a.mu.Unlock()
 	// If the queue is full, the room has its turn when all rooms are woken again.
-	_ = a.asks.Once(at.String(), func() { a.work(a.asking(), at) })
+	_ = asks.Once(at.String(), func() { a.work(a.asking(), at) })
 }
 
 // wakeAll schedules all rooms in which events wait.

@@ -34,7 +34,8 @@ func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, [
 	if p.Where.Platform != Name || p.Where.Channel == "" && !direct {
 		return "", nil, outbox.ErrGone
 	}
-	dev := a.device()
+	ctx, dev, done := a.enter(ctx)
+	defer done()
 	if dev == nil {
 		return "", nil, outbox.RetryAfter{Wait: time.Second}
 	}

@@ -36,19 +36,32 @@
 // (refused.go): homeservers count refused messages against the limit. A room that is upgraded
 // keeps its games, because the bot knows it by the id of the first room (rooms.go).
 //
+// # Several processes
+//
+// Where several processes have one database, each has an adapter, and one of them has the account
+// at a time ([Config.Hold]). The others ask the homeserver only who may write in a room, with the
+// token that is stored. Whenever an adapter gets the account it reads the database and logs in as
+// after a start, with the same device, and believes nothing that it remembers ([Adapter.serve]).
+// When it loses the account, everything that it was doing is cancelled.
+//
+// A process can be stopped at any moment, and go on when another one has had the account for long.
+// What it then stores fails, because each transaction on Config.DB begins with a lock on its lease.
+// Keys, the sync token and the login's tokens are stored before they are used. So it encrypts
+// nothing and reads nothing that counts, and renews no token.
+//
 // # Goroutines
 //
-// Those of [Adapter.Run] end before it returns:
-//   - Run itself logs in and runs the sync loop, which stores new events and gives keys to e2ee.
+// Those of [Adapter.serve] end before it returns:
+//   - serve itself logs in and runs the sync loop, which stores new events and gives keys to e2ee.
 //   - 16 workers of asks (askWorkers) handle events: one worker at a time those of a room. When
-//     Run ends, they have six seconds (drainFor) to finish.
+//     serve ends, they have six seconds (drainFor) to finish.
 //   - tidy does all low-priority work: it leaves empty rooms, reports messages without keys,
 //     cancels verifications, deletes old events, and tells the bot every hour in which rooms
 //     it is.
 //   - For each login one goroutine sets the profile, and one waits until another Halfpoint takes
 //     the account.
 //
-// Others end by themselves, at the latest when Run has ended and the context of asks with it:
+// Others end by themselves, at the latest when serve has ended and the context of asks with it:
 //   - One for each upload, at most 64, and one for each room that the bot joins. The caller
 //     waits for a moment, and looks again later.
 //   - Timers that wake a room after an error, mark a message as read, or show that the bot types.

@@ -86,3 +86,10 @@ func (g *inviteLimiter) tried(e id.EventID) {
 	defer g.mu.Unlock()
 	delete(g.asks, e)
 }
+
+// forget ends the waiting of all invitations.
+func (g *inviteLimiter) forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	clear(g.asks)
+}

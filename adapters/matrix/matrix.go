@@ -3,8 +3,10 @@ package matrix
 import (
 	"cmp"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -22,6 +24,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/units"
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/internal/lru"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
@@ -59,6 +62,13 @@ type Config struct {
 	Log    *slog.Logger                                                         // nil logs nothing
 
 	Ready func(user string) // called when what people write reaches the bot; may be nil
+
+	// Hold calls serve whenever this process is to use the account, for as long as nobody else
+	// does; see [units.Keeper.Hold], which it is where several processes have one database. Nil:
+	// the process is alone. Lease then returns for which term the process has the account, and
+	// whether it still has it. DB must guard changes with it.
+	Hold  func(ctx context.Context, unit string, serve func(context.Context, *units.Held) error) error
+	Lease func() (holder string, term int64, ok bool) // nil without Hold
 }
 
 // How much runs and waits.
@@ -102,15 +112,18 @@ type Adapter struct {
 	queue         *queue
 	asks          *intake.Queue
 	rooms         map[id.RoomID]*room     // as on disk
-	ctx           context.Context         // of requests; ends a while after the context of Run
+	ctx           context.Context         // of requests; ends a while after the context of serve
+	sends         context.Context         // of posts that are being delivered; ends after ctx
+	inside        *sync.WaitGroup         // these posts
 	joins         map[string]*joinAttempt // under way, by room
 	failed        map[id.EventID]failure
 	verifications map[id.UserID]verification // to be cancelled
 	done          time.Time                  // when the adapter last handled an event
 	read          time.Time                  // when the homeserver last answered a sync
 
+	idle     atomic.Bool                   // another process may have the account; this one does nothing
 	synced   atomic.Pointer[device.Device] // the device for which an answer of the homeserver was taken in
-	leftover int64                         // the newest event that was there before the program began
+	leftover int64                         // the newest event that was there before serve began
 	reviewed bool                          // invitations that an earlier start has ignored were looked at; only the loop that reads uses it
 	out      atomic.Bool                   // the homeserver is out of reach, as far as is known
 	up       intake.State                  // the opposite, with its time
@@ -159,6 +172,9 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.Lease == nil {
+		cfg.Lease = func() (string, int64, bool) { return "", 0, true }
+	}
 	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name),
 		rooms: map[id.RoomID]*room{}, failed: map[id.EventID]failure{}, verifications: map[id.UserID]verification{}, joins: map[string]*joinAttempt{},
 		personLimit: intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1),
@@ -188,65 +204,109 @@ func (a *Adapter) device() *device.Device {
 	return a.dev
 }
 
+// enter begins something that is done with the device in use, in a context that ends with the
+// device; done ends it. Without a device it returns nil.
+func (a *Adapter) enter(ctx context.Context) (_ context.Context, dev *device.Device, done func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.dev == nil {
+		return ctx, nil, func() {}
+	}
+	inside := a.inside
+	inside.Add(1)
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(a.sends, cancel)
+	return ctx, a.dev, func() {
+		stop()
+		cancel()
+		inside.Done()
+	}
+}
+
 // errLoggedOut is the error of a device that the homeserver no longer knows.
 var errLoggedOut = errors.New("device logged out")
 
-// Run logs in, reads what people write and asks service until ctx is done. An error
-// means that there is no point in going on: a password that is not accepted, a
-// device that belongs to somebody else.
+// Run logs in, reads what people write and asks service until ctx is done, whenever this process
+// has the account. An error means that there is no point in going on: a password that is not
+// accepted, a device that belongs to somebody else.
 func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
-	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	a.mu.Lock()
+	a.service, a.known, a.queue = service, bot.Commands(), &queue{a.cfg.DB}
+	a.mu.Unlock()
+	hold := a.cfg.Hold
+	if hold == nil {
+		hold = (*units.Keeper)(nil).Hold
+	}
+	a.idle.Store(a.cfg.Hold != nil)
+	return hold(ctx, Name, func(ctx context.Context, _ *units.Held) error { return a.serve(ctx) })
+}
+
+// serve is Run while this process has the account. It believes nothing that the adapter remembers
+// from before: another process may have had the account since.
+func (a *Adapter) serve(ctx context.Context) error {
+	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	asking, cancel := context.WithCancel(sending)
 	defer cancel()
-	q := &queue{a.cfg.DB}
-	rooms, err := q.roomsKnown(ctx)
-	if err != nil {
-		return err
-	}
-	leftover, err := q.newest(ctx)
-	if err != nil {
-		return err
-	}
-	if err := a.readRestored(ctx, q); err != nil {
-		return err
-	}
-	a.reachable(false)
 	asks := intake.NewQueue(askWorkers, func(v any) {
 		a.log.Error("panic", "value", v, "stack", string(debug.Stack()))
 	})
+	inside := &sync.WaitGroup{}
+	a.forget()
+	a.reachable(false)
+	a.idle.Store(false)
 	a.mu.Lock()
-	a.service, a.known, a.ctx, a.queue, a.rooms, a.asks, a.leftover = service, bot.Commands(), asking, q, rooms, asks, leftover
+	a.ctx, a.asks, a.sends, a.inside = asking, asks, sending, inside
 	a.mu.Unlock()
+	defer context.AfterFunc(ctx, func() {
+		if !a.holds() { // nothing may finish
+			cut()
+		}
+	})()
 	defer func() { // what is being asked is answered; what waits is on disk
-		timer := time.AfterFunc(drainFor, cancel)
+		a.idle.Store(a.cfg.Hold != nil)
+		timer := time.AfterFunc(drainFor, cut)
 		defer timer.Stop()
 		asks.Close()
 		a.mu.Lock()
 		dev := a.dev
 		a.dev = nil
 		a.mu.Unlock()
+		cancel() // of uploads: a board comes with its picture later
+		inside.Wait()
 		if dev != nil {
 			dev.Close()
 		}
 	}()
 
-	if err := a.notLoggedIn(ctx); err != nil {
-		return err
-	}
 	var group sync.WaitGroup
 	running, stop := context.WithCancel(ctx)
 	defer group.Wait()
 	defer stop()
 	group.Go(func() { a.tidy(running) })
-	for failures := 0; ; {
+	remembers, failures := false, 0
+	for {
 		began := time.Now()
-		err := a.connected(ctx)
-		if ctx.Err() != nil {
-			return nil
+		var err error
+		if !remembers {
+			err = a.remember(ctx)
+			remembers = err == nil
 		}
-		if !errors.Is(err, errLoggedOut) {
+		if err == nil {
+			err = a.connected(ctx)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, errLoggedOut):
+			a.log.Warn("homeserver logged the device out, will log in again")
+		case passing(err):
+			a.log.Warn("database does not answer, will connect again", "error", err)
+		case errors.Is(err, device.ErrTwin) && a.gone(ctx):
+			return nil
+		default:
 			return err
 		}
-		a.log.Warn("homeserver logged the device out, will log in again")
 		if time.Since(began) > 10*time.Minute {
 			failures = 0
 		} else {
@@ -254,6 +314,69 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 			backoff.Sleep(ctx, backoff.After(failures, time.Second, 5*time.Minute))
 		}
 	}
+}
+
+// holds reports whether this process has the account now.
+func (a *Adapter) holds() bool {
+	_, _, ok := a.cfg.Lease()
+	return ok
+}
+
+// gone reports whether it is another process with the same database that has the account now, not
+// another Halfpoint. It waits until that is known.
+func (a *Adapter) gone(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		err := a.cfg.DB.DoTxn(ctx, nil, func(context.Context) error { return nil })
+		if err == nil {
+			return false
+		}
+		backoff.Sleep(ctx, time.Second)
+	}
+	return true
+}
+
+// passing reports whether an error is the database's, which may answer later.
+func passing(err error) bool {
+	var n net.Error
+	return errors.As(err, new(interface{ SQLState() string })) || errors.Is(err, units.ErrLost) || errors.Is(err, driver.ErrBadConn) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &n)
+}
+
+// remember reads what the database knows.
+func (a *Adapter) remember(ctx context.Context) error {
+	rooms, err := a.queue.roomsKnown(ctx)
+	if err != nil {
+		return err
+	}
+	leftover, err := a.queue.newest(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.readRestored(ctx, a.queue); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	a.rooms, a.leftover = rooms, leftover
+	a.mu.Unlock()
+	return a.notLoggedIn(ctx)
+}
+
+// forget drops what the adapter remembers of the homeserver and of the database. What it keeps is
+// its own: how often people have asked it, and files that posts show.
+func (a *Adapter) forget() {
+	a.mu.Lock()
+	a.rooms, a.joins, a.failed, a.verifications = map[id.RoomID]*room{}, map[string]*joinAttempt{}, map[id.EventID]failure{}, map[id.UserID]verification{}
+	a.done, a.read, a.reviewed = time.Time{}, time.Time{}, false
+	a.mu.Unlock()
+	a.synced.Store(nil)
+	for _, known := range []*sync.Map{&a.origins, &a.secret, &a.fresh, &a.uploads.asked} {
+		known.Clear()
+	}
+	a.newest.Purge()
+	a.closed.Purge()
+	a.memberships.Purge()
+	a.invites.forget()
+	a.movedRooms.Store(false)
 }
 
 // connected logs in and reads until the device is not known any more.
@@ -329,8 +452,9 @@ func (a *Adapter) login(ctx context.Context) (*device.Device, error) {
 
 func (a *Adapter) deviceConfig() device.Config {
 	c := a.cfg
+	_, term, _ := c.Lease()
 	return device.Config{Homeserver: c.Homeserver, User: c.User, Password: c.Password, Token: c.Token, RecoveryKey: c.RecoveryKey, RecoveryFile: c.RecoveryFile, LoginFile: c.LoginFile,
-		DB: c.DB, Name: "Halfpoint", Dial: c.Dial, Settle: c.Settle, OldCopy: a.wentBack, Log: a.log, Waiting: a.away}
+		DB: c.DB, Holds: a.holds, Term: term, Name: "Halfpoint", Dial: c.Dial, Settle: c.Settle, OldCopy: a.wentBack, Log: a.log, Waiting: a.away}
 }
 
 // away tells the service that Matrix cannot be reached; what waits waits until it
@@ -370,13 +494,18 @@ func (a *Adapter) reachable(is bool) {
 const silentFor = longPoll + 2*awayAfter
 
 // Health tells how the connection to the homeserver is. Its heartbeats are the answers to
-// syncs, of which there is one in half a minute at least.
+// syncs, of which there is one in half a minute at least. A process that does not have the account
+// lacks no connection.
 func (a *Adapter) Health() bot.Health {
 	h := bot.Health{Event: a.heard.At(), Refused: map[string]uint64{"person_limit": a.personLimit.Refused(), "channel_limit": a.roomLimit.Refused()}}
+	h.Connected, h.Since = a.up.Is()
+	if a.idle.Load() {
+		h.Connected = true
+		return h
+	}
 	a.mu.Lock()
 	h.Heartbeat = a.read
 	a.mu.Unlock()
-	h.Connected, h.Since = a.up.Is()
 	if now := time.Now(); h.Connected && now.Sub(h.Heartbeat) > silentFor && now.Sub(h.Since) > silentFor {
 		h.Connected, h.Since, h.Lacks = false, h.Heartbeat, "the homeserver does not answer"
 	}

@@ -10,6 +10,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -39,11 +40,11 @@ func (a *Adapter) Member(ctx context.Context, who outbox.User, where match.Room)
 	if who.Platform != Name || where.Platform != Name || who.ID == "" || where.Channel == "" {
 		return false, nil
 	}
-	dev := a.device()
-	if dev == nil {
-		return false, errNotSynced
+	dev, at, err := a.whereToAsk(ctx, id.RoomID(where.Channel))
+	if err != nil {
+		return false, err
 	}
-	m := member{id.UserID(who.ID), a.current(id.RoomID(where.Channel)).id}
+	m := member{id.UserID(who.ID), at}
 	now := a.cfg.Now()
 	known, ok := a.memberships.Get(m)
 	if !ok || !now.Before(known.until) {
@@ -66,10 +67,28 @@ func (a *Adapter) Member(ctx context.Context, who outbox.User, where match.Room)
 		return false, fmt.Errorf("read the room's power levels: %w", err)
 	}
 	kind := event.EventMessage
-	if sealed, err := a.sealed(ctx, m.at); err != nil {
-		return false, err
+	if sealed, err := dev.State.IsEncrypted(ctx, m.at); err != nil {
+		return false, fmt.Errorf("read the room's encryption: %w", err)
 	} else if sealed {
 		kind = event.EventEncrypted
 	}
 	return levels == nil || levels.GetUserLevel(m.user) >= levels.GetEventLevel(kind), nil
+}
+
+// whereToAsk returns the device with which the homeserver can be asked about a room, and the
+// room's id now. A process that does not have the account reads both from the database.
+func (a *Adapter) whereToAsk(ctx context.Context, known id.RoomID) (dev *device.Device, at id.RoomID, err error) {
+	if !a.idle.Load() {
+		if dev = a.device(); dev == nil {
+			return nil, "", errNotSynced
+		}
+		return dev, a.current(known).id, nil
+	}
+	if dev, err = device.Stored(ctx, a.deviceConfig()); err == nil && dev == nil {
+		err = errNotSynced
+	}
+	if err == nil {
+		at, err = (&queue{a.cfg.DB}).current(ctx, known)
+	}
+	return dev, at, err
 }

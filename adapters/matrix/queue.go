@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -400,6 +401,12 @@ func (q *queue) roomsKnown(ctx context.Context) (map[id.RoomID]*room, error) {
 	}
 	all := dbutil.ConvertRowFn[*room](read).NewRowIter(q.db.Query(ctx, "SELECT room, known, last, people, joined FROM matrix_room"))
 	return dbutil.RowIterAsMap(all, func(r *room) (id.RoomID, *room) { return r.id, r })
+}
+
+// current returns the room that continues the room with an id; see [Adapter.current].
+func (q *queue) current(ctx context.Context, known id.RoomID) (id.RoomID, error) {
+	next, err := q.text(ctx, "SELECT room FROM matrix_room WHERE known = $1 AND room <> $1 AND joined = 1", known)
+	return cmp.Or(id.RoomID(next), known), err
 }
 
 // moved writes down that the bot's games of a room go on in another.

@@ -17,6 +17,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/bot/units"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -91,8 +92,9 @@ func adapterDB(raw *sql.DB, database string) (*dbutil.Database, error) {
 }
 
 // matrixAdapters returns the adapter of Matrix, none if it is not configured, and a
-// function that closes what belongs to it.
-func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) ([]bot.Adapter, func() error, error) {
+// function that closes what belongs to it. The adapter uses the account while the keeper holds it;
+// a nil keeper always does.
+func matrixAdapters(e *env, s bot.Settings, st *store.Store, k *units.Keeper, log *slog.Logger) ([]bot.Adapter, func() error, error) {
 	nothing := func() error { return nil }
 	for _, key := range s.Former {
 		log.Warn("setting no longer has an effect, remove it", "file", e.file, "key", key)
@@ -100,7 +102,11 @@ func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) (
 	if s.Matrix.Homeserver == "" {
 		return nil, nothing, nil
 	}
-	raw, err := st.OpenAdapterDB("matrix", nil)
+	var lease store.Lease
+	if k != nil {
+		lease = func() (string, int64, bool) { return k.Lease(matrix.Name) }
+	}
+	raw, err := st.OpenAdapterDB(matrix.Name, lease)
 	if err != nil {
 		return nil, nothing, err
 	}
@@ -109,6 +115,9 @@ func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) (
 		return nil, raw.Close, err
 	}
 	c := matrixConfig(s, db, log)
+	if k != nil {
+		c.Hold, c.Lease = k.Hold, lease
+	}
 	if c.Profile, err = profile(s.Matrix); err != nil {
 		return nil, raw.Close, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/id"
+	"maunium.net/go/mautrix/sqlstatestore"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
@@ -54,18 +55,12 @@ func check(ctx context.Context, c *Config, then func(context.Context, *mautrix.C
 	}
 	say("homeserver %s answers (Matrix up to %s)", home, versions.GetLatest())
 
-	var kept *row
-	if c.DB != nil {
-		if there, err := c.DB.TableExists(ctx, "matrix_device"); err != nil {
-			return lines, fmt.Errorf("read the matrix device: %w", err)
-		} else if there {
-			if kept, err = readRow(ctx, c.DB); err != nil {
-				return lines, err
-			}
-			if kept != nil && !kept.of(*c, home) {
-				kept = nil
-			}
-		}
+	kept, err := c.stored(ctx)
+	if err != nil {
+		return lines, err
+	}
+	if kept != nil && !kept.of(*c, home) {
+		kept = nil
 	}
 	how, err := d.checkLogin(ctx, kept)
 	if err != nil {
@@ -99,6 +94,36 @@ func check(ctx context.Context, c *Config, then func(context.Context, *mautrix.C
 	}
 	more, err := then(ctx, d.Client)
 	return append(lines, more...), err
+}
+
+// stored reads the device; nil if there is none.
+func (c *Config) stored(ctx context.Context) (*row, error) {
+	if c.DB == nil {
+		return nil, nil
+	}
+	if there, err := c.DB.TableExists(ctx, "matrix_device"); err != nil || !there {
+		return nil, err
+	}
+	return readRow(ctx, c.DB)
+}
+
+// Stored returns the device that another process uses, to ask the homeserver something with: its
+// Client and State are all that it has, and nothing is changed. It is nil if there is no device. A
+// token that has run out is not renewed; that is for the process that uses the device.
+func Stored(ctx context.Context, c Config) (*Device, error) {
+	c.defaults()
+	r, err := c.stored(ctx)
+	if err != nil || r == nil || !r.of(c, r.homeserver) {
+		return nil, err
+	}
+	client, err := mautrix.NewClient(r.homeserver, r.user, r.token.Reveal())
+	if err != nil {
+		return nil, fmt.Errorf("read the matrix device: %w", err)
+	}
+	transport := c.transport()
+	transport.DisableKeepAlives = true // it is not closed
+	client.Client.Transport, client.DeviceID, client.Log, client.UserAgent = transport, r.device, zero(c.Log), agent
+	return &Device{Client: client, State: sqlstatestore.NewSQLStateStore(c.DB, nil, false)}, nil
 }
 
 // checkKeys says whether encrypted rooms work.

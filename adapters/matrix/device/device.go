@@ -62,6 +62,12 @@ type Config struct {
 	Waiting func(ctx context.Context)
 	Settle  time.Duration                                                        // at least, between a claim of the account and the look whether it stands; 0: one second
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to the homeserver; nil: TCP
+	// Where several processes have one database, Holds reports whether this one still has the
+	// account: without it nothing is asked of the homeserver. Term is for which it has it, and
+	// grows each time that it passes to another. Transactions on DB fail without the account. Nil
+	// and 0: the process is alone.
+	Holds func() bool
+	Term  int64
 	// OldCopy is called when the database turns out to be an old copy, before that can no
 	// longer be seen. After an error it is called again at the next start. May be nil.
 	OldCopy func(context.Context) error
@@ -81,7 +87,7 @@ type Device struct {
 	Recovery secret.Text
 
 	config    Config
-	transport *http.Transport
+	transport checked
 	mu        sync.Mutex // row
 	row       *row
 	oauth     *mautrix.Client // of logins in the browser; without an account
@@ -113,6 +119,7 @@ type mark struct {
 
 	Run   string `json:"run,omitempty"`   // which start of the bot has written this; empty: an earlier version
 	Place string `json:"place,omitempty"` // where its database is
+	Term  int64  `json:"term,omitempty"`  // see Config
 	Beat  int64  `json:"alive,omitempty"` // when it wrote this, in milliseconds of Unix time; 0: it has ended
 }
 
@@ -125,6 +132,9 @@ func (m mark) after(r *row) bool {
 	}
 	return m.Device != "" && !slices.Contains(r.replaced, m.Device)
 }
+
+// agent is how the bot calls itself to the homeserver.
+const agent = "halfpoint"
 
 // Open logs in, or takes up the device of the last time, and sees that it is
 // cross-signed and no other than the one the server knows.
@@ -186,10 +196,7 @@ func (c *Config) connect(ctx context.Context) (*Device, error) {
 	if _, name, whole := strings.Cut(c.User, ":"); home == "" && whole {
 		home = name
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	if c.Dial != nil {
-		transport.DialContext = c.Dial
-	}
+	transport := checked{c.transport(), c.Holds}
 	base, err := server(ctx, transport, home)
 	if err != nil {
 		return nil, err
@@ -202,12 +209,47 @@ func (c *Config) connect(ctx context.Context) (*Device, error) {
 		}
 		made.Client.Transport = transport
 		made.Log = zero(c.Log)
-		made.UserAgent = "halfpoint"
+		made.UserAgent = agent
 		made.ResponseSizeLimit = 64 << 20
 		*client = made
 	}
 	d.oauth.SaveNewToken = d.saveTokens
 	return d, nil
+}
+
+func (c *Config) transport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	if c.Dial != nil {
+		t.DialContext = c.Dial
+	}
+	return t
+}
+
+// errElsewhere is the error of a request that is not made because another process may have the
+// account.
+var errElsewhere = errors.New("another process has the account")
+
+// checked does requests only while this process has the account.
+type checked struct {
+	*http.Transport
+	holds func() bool // nil: it always has
+}
+
+// RoundTrip does one request.
+func (t checked) RoundTrip(r *http.Request) (*http.Response, error) {
+	if t.holds != nil && !t.holds() {
+		return nil, errElsewhere
+	}
+	return t.Transport.RoundTrip(r)
+}
+
+// stands returns an error unless the database says that this process has the account, which may
+// have been stopped since it last looked.
+func (d *Device) stands(ctx context.Context) error {
+	if d.config.Term == 0 {
+		return nil
+	}
+	return d.config.DB.DoTxn(ctx, nil, func(context.Context) error { return nil })
 }
 
 // logIn takes up the device in the database, or else makes one.
@@ -661,6 +703,9 @@ func (d *Device) advance(ctx context.Context, alive bool) error {
 
 // beat writes that the bot lives.
 func (d *Device) beat(ctx context.Context) error {
+	if err := d.stands(ctx); err != nil {
+		return err
+	}
 	d.mu.Lock()
 	device, generation := d.row.device, d.row.generation
 	d.mu.Unlock()

@@ -325,3 +325,42 @@ func TestFirstStartFails(t *testing.T) {
 		}
 	}
 }
+
+// Another machine with the same database has the device with its keys and its backup, also without
+// the file of the recovery key. If the device is lost then, only the recovery key in the
+// configuration keeps the account's identity.
+func TestAnotherMachine(t *testing.T) {
+	for name, configured := range map[string]bool{"no recovery key": false, "matrix.recovery_key": true} {
+		t.Run(name, func(t *testing.T) {
+			matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+				s := account(t, server, server.URL, server.Register(t, "Bot"))
+				d := s.starts()
+				made, identity, first := d.Recovery, master(t, server, s.user.ID), d.Client.DeviceID
+				s.stops(d)
+				s.RecoveryFile += ".of another machine"
+				if configured {
+					s.RecoveryKey = made
+				}
+				warned := strings.Count(s.log.String(), "level=WARN")
+				d = s.starts()
+				signed(t, d)
+				if d.Client.DeviceID != first {
+					t.Errorf("device %s has become %s", first, d.Client.DeviceID)
+				}
+				if n := strings.Count(s.log.String(), "level=WARN"); n != warned {
+					t.Errorf("it warns: %s", &s.log)
+				}
+				if _, err := d.Client.Logout(ctx); err != nil {
+					t.Fatal(err)
+				}
+				kill(d)
+				d = s.starts()
+				signed(t, d)
+				if same := master(t, server, s.user.ID) == identity; same != configured {
+					t.Errorf("the identity is the same: %v", same)
+				}
+				s.stops(d)
+			})
+		})
+	}
+}

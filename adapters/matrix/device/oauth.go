@@ -158,7 +158,7 @@ func (d *Device) renew(r *renewal) {
 		if err = d.saveTokens(ctx, t.refresh.Reveal(), t.access.Reveal(), t.expires); err == nil {
 			d.oauth.OAuthSetTokens(t.client, t.refresh.Reveal(), t.access.Reveal(), t.expires)
 		}
-	} else {
+	} else if err = d.stands(ctx); err == nil { // a token that another process has used would end the login
 		const always = 1000 * 24 * time.Hour // however long the token still lasts
 		err = d.oauth.OAuthRefreshToken(ctx, always)
 	}

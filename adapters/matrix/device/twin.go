@@ -105,7 +105,7 @@ func (d *Device) claim(ctx context.Context, there mark) error {
 		return d.twin(now)
 	}
 	mine := there
-	mine.Run, mine.Place, mine.Beat = d.run, d.place, time.Now().UnixMilli()
+	mine.Run, mine.Place, mine.Term, mine.Beat = d.run, d.place, d.config.Term, time.Now().UnixMilli()
 	d.claimed = true // also if the homeserver stores it and does not say so
 	if err := d.writeMark(ctx, mine); err != nil {
 		return err
@@ -143,10 +143,11 @@ func (d *Device) release(ctx context.Context) {
 }
 
 // holds returns [ErrTwin], and closes taken, if another bot has put its mark in place of this
-// one's.
+// one's. The mark of a process that had the account before this one, with the same database, does
+// not count: it was stopped while it wrote.
 func (d *Device) holds(ctx context.Context) error {
 	there, err := d.readMark(ctx)
-	if err != nil || there.Run == d.run {
+	if err != nil || there.Run == d.run || there.Place == d.place && there.Term < d.config.Term {
 		return err
 	}
 	d.lost.Do(func() { close(d.taken) })
@@ -165,7 +166,7 @@ func (d *Device) write(ctx context.Context, device id.DeviceID, generation int64
 			return err
 		}
 	}
-	m := mark{Device: device, Generation: generation, Made: d.made, Run: d.run, Place: d.place}
+	m := mark{Device: device, Generation: generation, Made: d.made, Run: d.run, Place: d.place, Term: d.config.Term}
 	if alive {
 		m.Beat = time.Now().UnixMilli()
 	}
