@@ -92,9 +92,9 @@ func adapterDB(raw *sql.DB, database string) (*dbutil.Database, error) {
 }
 
 // matrixAdapters returns the adapter of Matrix, none if it is not configured, and a
-// function that closes what belongs to it. The adapter uses the account while the keeper holds it;
-// a nil keeper always does.
-func matrixAdapters(e *env, s bot.Settings, st *store.Store, k *units.Keeper, log *slog.Logger) ([]bot.Adapter, func() error, error) {
+// function that closes what belongs to it. The adapter uses the account while the bot holds it by
+// the keeper; without one it always does.
+func matrixAdapters(e *env, s bot.Settings, st *store.Store, b *bot.Bot, k *units.Keeper, log *slog.Logger) ([]bot.Adapter, func() error, error) {
 	nothing := func() error { return nil }
 	for _, key := range s.Former {
 		log.Warn("setting no longer has an effect, remove it", "file", e.file, "key", key)
@@ -116,7 +116,7 @@ func matrixAdapters(e *env, s bot.Settings, st *store.Store, k *units.Keeper, lo
 	}
 	c := matrixConfig(s, db, log)
 	if k != nil {
-		c.Hold, c.Lease = k.Hold, lease
+		c.Hold, c.Lease = b.Hold, lease
 	}
 	if c.Profile, err = profile(s.Matrix); err != nil {
 		return nil, raw.Close, err

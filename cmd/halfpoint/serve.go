@@ -81,7 +81,7 @@ func (*serveCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	more, closed, err := matrixAdapters(e, s, st, team.Keeper, log)
+	more, closed, err := matrixAdapters(e, s, st, b, team.Keeper, log)
 	defer closed()
 	if err != nil {
 		return err
