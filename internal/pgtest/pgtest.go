@@ -27,13 +27,14 @@ import (
 type Server struct {
 	Dir string // with the cluster, the log and the socket
 	env []string
+	how string              // options of the program
 	as  *syscall.Credential // nil: as whoever runs the test
 
 	stdin io.Closer // whose end stops the server; when nobody refers to it, it is closed
 }
 
 // script makes a cluster in $DIR and runs it until standard input ends, as it does when the
-// test dies in whatever way. Nothing waits for the disk.
+// test dies in whatever way.
 const script = `
 trap '' INT
 { $MAKE; } >"$DIR/make" 2>&1 && { $START; } >"$DIR/start" 2>&1 && echo ready && cat >/dev/null
@@ -46,15 +47,18 @@ const (
 	makeCluster = `initdb --pgdata="$DIR/data" --username=halfpoint --auth=trust --encoding=UTF8 --locale=C.UTF-8 --locale-provider=icu --icu-locale=en --no-sync --no-instructions &&
 		sed -i '1i local all guarded scram-sha-256' "$DIR/data/pg_hba.conf"`
 	copyCluster  = `pg_basebackup --dbname="host=$FROM user=halfpoint application_name=standby" --pgdata="$DIR/data" --write-recovery-conf --checkpoint=fast --no-sync`
-	startCluster = `pg_ctl --pgdata="$DIR/data" --log="$DIR/log" --wait --options="-k '$DIR' -c listen_addresses='' -c fsync=off -c full_page_writes=off -c max_connections=300 -c max_wal_size=64MB" start`
+	startCluster = `pg_ctl --pgdata="$DIR/data" --log="$DIR/log" --wait --options="-k '$DIR' -c listen_addresses='' -c max_connections=300 $OPTIONS" start`
+
+	careless = "-c fsync=off -c full_page_writes=off -c max_wal_size=64MB"
+	durable  = "-c max_wal_size=4GB"
 )
 
 // shared is the server that the tests of a program have in common.
-var shared = sync.OnceValues(func() (*Server, error) { return start(makeCluster, nil) })
+var shared = sync.OnceValues(func() (*Server, error) { return start(makeCluster, careless, nil) })
 
 // start starts a server with a cluster that a command makes, or returns nil if there is no
 // PostgreSQL here.
-func start(make string, from *Server) (*Server, error) {
+func start(make, options string, from *Server) (*Server, error) {
 	bin, err := binaries()
 	if bin == "" || err != nil {
 		return nil, err
@@ -63,7 +67,7 @@ func start(make string, from *Server) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Dir: dir, env: append(os.Environ(), "DIR="+dir, "PATH="+bin+":"+os.Getenv("PATH"), "LC_ALL=C.UTF-8")}
+	s := &Server{Dir: dir, how: options, env: append(os.Environ(), "DIR="+dir, "OPTIONS="+options, "PATH="+bin+":"+os.Getenv("PATH"), "LC_ALL=C.UTF-8")}
 	if from != nil {
 		s.env = append(s.env, "FROM="+from.Dir)
 	}
@@ -140,7 +144,14 @@ func Start(t testing.TB) *Server {
 // New starts a server for one test, which may kill it.
 func New(t testing.TB) *Server {
 	t.Helper()
-	return forTest(t, there(t)(start(makeCluster, nil)))
+	return forTest(t, there(t)(start(makeCluster, careless, nil)))
+}
+
+// Durable starts a server for one test that measures it. It waits for the disk as PostgreSQL does
+// where people use it; the others do not.
+func Durable(t testing.TB) *Server {
+	t.Helper()
+	return forTest(t, there(t)(start(makeCluster, durable, nil)))
 }
 
 // forTest stops a server at the end of a test.
@@ -152,7 +163,7 @@ func forTest(t testing.TB, s *Server) *Server {
 // Standby starts a server that follows s, which from then on waits for it with each commit.
 func (s *Server) Standby(t testing.TB) *Server {
 	t.Helper()
-	standby := forTest(t, there(t)(start(copyCluster, s)))
+	standby := forTest(t, there(t)(start(copyCluster, s.how, s)))
 	s.Exec(t, "ALTER SYSTEM SET synchronous_standby_names = 'standby'")
 	s.Exec(t, "SELECT pg_reload_conf()")
 	return standby
