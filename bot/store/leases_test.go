@@ -128,3 +128,19 @@ func TestClocksApart(t *testing.T) {
 		t.Errorf("they are %v apart", apart)
 	}
 }
+
+// Of two decorations of the same message the newer one stays, whichever is stored last: a process
+// that wakes up does not put an old board back.
+func TestOlderDecoration(t *testing.T) {
+	ctx := t.Context()
+	s := opened(t, pgtest.Start(t).Database(t))
+	row := func(n int64, data string) outbox.Row {
+		return outbox.Row{Platform: "web", Kind: outbox.Header, Key: "k", N: n, Data: data}
+	}
+	must(t, s.Decorate(ctx, outbox.Decorations{Put: []outbox.Row{row(2, "new")}}))
+	must(t, s.Decorate(ctx, outbox.Decorations{Put: []outbox.Row{row(1, "old")}, Gone: []outbox.Row{row(1, "")}, Changed: []outbox.Row{row(1, "old")}}))
+	rows, err := s.Decorations(ctx)
+	if len(rows) != 1 || rows[0].Data != "new" || err != nil {
+		t.Errorf("there is %v, %v", rows, err)
+	}
+}
