@@ -149,7 +149,7 @@ func (s *storm) within(most time.Duration) time.Duration {
 func (s *storm) some() *process { return s.processes[s.upTo(len(s.processes))] }
 
 const (
-	tryFor    = 3 * time.Second // one process, before another is asked
+	tryFor    = 3 * time.Second // one process, before another is asked; longer each time
 	answerFor = 3 * time.Minute // in all
 )
 
@@ -157,8 +157,9 @@ const (
 // out, or why not.
 func (s *storm) ask(who, text string) (done bool, why string, err error) {
 	id := uuid(int(s.requests.Add(1)))
-	for began := time.Now(); time.Since(began) < answerFor && !s.Failed(); {
-		done, why, err = s.try(s.some().address(), id, who, text)
+	wait := tryFor
+	for began := time.Now(); time.Since(began) < answerFor && !s.Failed(); wait += time.Second {
+		done, why, err = s.try(s.some().address(), wait, id, who, text)
 		if err == nil {
 			s.answers.Add(1)
 			s.mu.Lock()
@@ -174,7 +175,7 @@ func (s *storm) ask(who, text string) (done bool, why string, err error) {
 // again are the beginnings of answers after which the same request is sent again.
 var again = []string{"Too many things happened at once", "Many games were opened here"}
 
-func (s *storm) try(url, id, who, text string) (done bool, why string, err error) {
+func (s *storm) try(url string, wait time.Duration, id, who, text string) (done bool, why string, err error) {
 	if url == "" {
 		return false, "", fmt.Errorf("nobody is there")
 	}
@@ -182,7 +183,7 @@ func (s *storm) try(url, id, who, text string) (done bool, why string, err error
 	if err != nil {
 		return false, "", err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.Context()), tryFor)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.Context()), wait)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "POST", url+"/ask", bytes.NewReader(body))
 	if err != nil {
