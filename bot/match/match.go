@@ -250,9 +250,13 @@ type Step struct {
 	Due     []Due        // the timed actions of Match from now on; they replace the earlier ones
 	Prefs   *Preferences
 	Room    *RoomSettings
-	Link    *Linking
-	Draft   *Draft
-	Act     *Act // for the log of moderators; nil: it took no moderator's rights
+	// PrefsWas and RoomWas are the settings from which Prefs and Room were decided, if known: the
+	// store reports a conflict if others are stored.
+	PrefsWas *Preferences
+	RoomWas  *RoomSettings
+	Link     *Linking
+	Draft    *Draft
+	Act      *Act // for the log of moderators; nil: it took no moderator's rights
 	// Owes are timed actions of the event that Match belongs to; they are added to its others.
 	Owes   []Due
 	Typed  *Typed     // what was typed, in a room whose log the store keeps; nil: nothing

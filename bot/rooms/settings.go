@@ -180,6 +180,7 @@ func Settings(in Asker) match.Step {
 	default:
 		return in.Refuse(say("settings.whose.bad", text.Shorten(whose)))
 	}
+	was := rs
 	all := in.settingsOf(&rs)
 	for _, s := range all {
 		value := in.typed(s.option)
@@ -216,7 +217,7 @@ func Settings(in Asker) match.Step {
 	}
 	s := match.Step{Request: in.Request.ID, At: in.Now, Answer: match.Reply{Texts: texts, Private: !changed}}
 	if changed {
-		s.Room = &rs
+		s.Room, s.RoomWas = &rs, &was
 		s.Act = in.act(all, rs)
 	}
 	return s
@@ -342,5 +343,6 @@ func Remind(in Asker) match.Step {
 
 // chosen returns the step that stores a person's settings, with an answer.
 func (in Asker) chosen(p match.Preferences, texts ...text.Message) match.Step {
-	return match.Step{Request: in.Request.ID, At: in.Now, Answer: match.Reply{Texts: texts, Private: true}, Prefs: &p}
+	was := in.Prefs[in.By]
+	return match.Step{Request: in.Request.ID, At: in.Now, Answer: match.Reply{Texts: texts, Private: true}, Prefs: &p, PrefsWas: &was}
 }

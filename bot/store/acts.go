@@ -60,8 +60,13 @@ func putAct(ctx context.Context, tx *sql.Tx, a *match.Act) error {
 	if err != nil {
 		return err
 	}
-	return put(ctx, tx, "act", `
+	var n int64
+	err = numbered(ctx, tx, func() error {
+		return tx.QueryRowContext(ctx, `
 		INSERT INTO act (platform, channel, server, at, person, what, n)
-		VALUES ($1, $2, $3, $4, $5, $6, (SELECT COALESCE(MAX(n), 0) + 1 FROM act)) ON CONFLICT DO NOTHING`,
-		a.Where.Platform, a.Where.Channel, a.Server, millis(a.At), a.By, what)
+		VALUES ($1, $2, $3, $4, $5, $6, (SELECT COALESCE(MAX(n), 0) + 1 FROM act)) ON CONFLICT DO NOTHING RETURNING n`,
+			a.Where.Platform, a.Where.Channel, a.Server, millis(a.At), a.By, what).Scan(&n)
+	}, "SELECT 1 WHERE FALSE")
+	annotate(&err, "act")
+	return err
 }

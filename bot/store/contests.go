@@ -220,7 +220,7 @@ func putDraft(ctx context.Context, tx *sql.Tx, d match.Draft) (err error) {
 
 // CommitContest stores a step of an event, or returns ErrConflict and stores nothing: if the
 // request has been stored before, if the event has changed since the step was decided, or if
-// its page or number is taken. If the event is new, step.Contest is then a copy that has its
+// its page is taken. If the event is new, step.Contest is then a copy that has its
 // Number.
 func (s *Store) CommitContest(ctx context.Context, step *contest.Step) (err error) {
 	defer annotate(&err, "commit %s", step.Request)
@@ -229,7 +229,7 @@ func (s *Store) CommitContest(ctx context.Context, step *contest.Step) (err erro
 	}
 	number := 0
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := putAnswer(ctx, tx, &step.Step); err != nil {
+		if err := s.putAnswer(ctx, tx, &step.Step); err != nil {
 			return err
 		}
 		var err error
@@ -247,7 +247,7 @@ func (s *Store) CommitContest(ctx context.Context, step *contest.Step) (err erro
 		if err != nil {
 			return err
 		}
-		return putRest(ctx, tx, &step.Step)
+		return s.putRest(ctx, tx, &step.Step)
 	})
 	if err == nil && step.Opens {
 		c := *step.Contest
@@ -309,15 +309,14 @@ func soundDue(d match.Due, of contest.ID, owed bool) error {
 
 // newContest stores a new event and returns its number, the next of its channel.
 func newContest(ctx context.Context, tx *sql.Tx, h contest.Head) (number int, err error) {
-	err = tx.QueryRowContext(ctx, `
+	err = numbered(ctx, tx, func() error {
+		return tx.QueryRowContext(ctx, `
 		INSERT INTO contest (id, page, platform, channel, thread, title, state, seq, opened, changed, number)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
 			(SELECT COALESCE(MAX(number), 0) + 1 FROM contest WHERE platform = $3 AND channel = $4))
 		ON CONFLICT DO NOTHING RETURNING number`,
-		h.ID, h.Page, h.Where.Platform, h.Where.Channel, h.Where.Thread, h.Title, h.State, h.Seq, millis(h.Opened), millis(h.Changed)).Scan(&number)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = bot.ErrConflict
-	}
+			h.ID, h.Page, h.Where.Platform, h.Where.Channel, h.Where.Thread, h.Title, h.State, h.Seq, millis(h.Opened), millis(h.Changed)).Scan(&number)
+	}, "SELECT 1 FROM contest WHERE id = $1 OR page = $2 AND page <> ''", h.ID, h.Page)
 	if err != nil {
 		return 0, fmt.Errorf("event: %w", err)
 	}

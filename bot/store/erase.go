@@ -166,6 +166,10 @@ func (s *Store) Erase(ctx context.Context, f bot.Forgetting) (err error) {
 		return err
 	}
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		// On PostgreSQL this waits for the steps that name them.
+		if _, err := values[int](ctx, tx, "SELECT 1 FROM person WHERE id = $1"+s.locks("FOR UPDATE"), p); err != nil {
+			return err
+		}
 		for _, query := range []string{
 			"DELETE FROM holder WHERE (platform, platform_id) IN (SELECT platform, platform_id FROM person WHERE id = $1)",
 			"DELETE FROM link WHERE person = $1",

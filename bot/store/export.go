@@ -435,6 +435,9 @@ func importAll(ctx context.Context, tx *sql.Tx, r io.Reader, oldest int, stop fu
 			_, set, _ := strings.Cut(triedMigration, ";")
 			_, err = tx.ExecContext(ctx, set+deletedMigration)
 		}
+		if done && err == nil {
+			_, err = tx.ExecContext(ctx, "UPDATE counter SET n = (SELECT COALESCE(MAX(n), 0) FROM message) WHERE name = 'message'")
+		}
 		if done || err != nil {
 			return err
 		}

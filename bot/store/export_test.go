@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
@@ -147,6 +148,10 @@ func TestExportForm(t *testing.T) {
 		t.Errorf("match is %v with events %v", m, events)
 	}
 	must(t, s.Commit(t.Context(), turn(&m))) // it goes on
+	next, err := s.Append(t.Context(), outbox.Message{Room: "c"})
+	if err != nil || next.N != 8 {
+		t.Errorf("the next message gets the number %d, %v", next.N, err)
+	}
 }
 
 func TestOlderExportsAreRead(t *testing.T) {

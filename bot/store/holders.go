@@ -31,6 +31,9 @@ func (s *Store) Holder(ctx context.Context, platform, id string) (h bot.Holder, 
 func (s *Store) Hold(ctx context.Context, h bot.Holder, instead string) (now bot.Holder, err error) {
 	defer annotate(&err, "hold %s", h.ID)
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := s.oneByOne(ctx, tx, "holder "+h.Platform+" "+h.Looks); err != nil {
+			return err
+		}
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO holder (platform, platform_id, looks, secret, since)
 			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -77,14 +78,32 @@ func (s *Store) Players(ctx context.Context, ids []match.PersonID) (_ map[match.
 	return people, chosen, err
 }
 
-// putPreferences stores a person's settings, unless they were erased meanwhile.
-func putPreferences(ctx context.Context, tx *sql.Tx, p match.Preferences) error {
+// putPreferences stores a person's settings, unless they were erased meanwhile. It returns
+// ErrConflict if they were not these, if that is known.
+func (s *Store) putPreferences(ctx context.Context, tx *sql.Tx, p match.Preferences, was *match.Preferences) error {
 	body, err := encodePreferences(p)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `
-		INSERT INTO preference (person, body) SELECT id, $2 FROM person WHERE id = $1
-		ON CONFLICT (person) DO UPDATE SET body = excluded.body`, p.Person, body)
+	_, err = tx.ExecContext(ctx, "INSERT INTO preference (person, body) SELECT id, '{}' FROM person WHERE id = $1 ON CONFLICT DO NOTHING", p.Person)
+	if err != nil {
+		return err
+	}
+	if was != nil {
+		before, err := values[string](ctx, tx, "SELECT body FROM preference WHERE person = $1"+s.locks("FOR UPDATE"), p.Person)
+		if err != nil {
+			return err
+		}
+		for _, text := range before {
+			is, err := decodePreferences(text)
+			if err == nil {
+				err = alike(encodePreferences, is, *was)
+			}
+			if err != nil {
+				return fmt.Errorf("the settings of a person: %w", err)
+			}
+		}
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE preference SET body = $2 WHERE person = $1", p.Person, body)
 	return err
 }

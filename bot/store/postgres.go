@@ -45,9 +45,12 @@ const (
 	pgPatient = time.Hour // what a command does while nobody waits for the bot
 )
 
-// Of the tries to make a change the last begins when the first was pgAnswer ago. There are few
-// others: those that are in each other's way make progress one by one.
-const pgTries = 20
+// A change waits pgLock for others that are in its way, and is tried again, in vain at most so
+// many times and no longer than pgAnswer.
+var (
+	pgLock  = 2 * time.Second
+	pgTries = 20
+)
 
 // writers is how many changes a process makes at a time on PostgreSQL. Most of their time they
 // wait for its disk.
@@ -180,7 +183,7 @@ func (t *transactor) try(ctx context.Context, write func(context.Context, *sql.T
 	}
 	defer c.Close()
 	ctx = context.WithoutCancel(ctx)
-	tx, err := c.BeginTx(ctx, nil)
+	tx, err := c.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // each statement sees what others have done
 	if err != nil {
 		return drop(c, err), err
 	}
@@ -335,6 +338,16 @@ func importPostgres(ctx context.Context, address string, r io.Reader, progress P
 		return s, err
 	}
 	return s, s.count(ctx, st.costly)
+}
+
+// oneByOne lets transactions with the same words go on one after the other, each when the one
+// before it has ended. On SQLite all do.
+func (s *Store) oneByOne(ctx context.Context, tx *sql.Tx, words string) error {
+	if s.address == "" {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1, hashtext(current_schema() || ' ' || CAST($2 AS TEXT)))", int32(lockClass), words)
+	return err
 }
 
 // once makes a change that takes long and cannot be made again, and during which nobody else
@@ -501,7 +514,7 @@ func (c postgresConnector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, err
 	}
 	conn := postgresConn{inner.(*stdlib.Conn)}
-	_, err = conn.Conn.Conn().Exec(ctx, sessionSettings, fmt.Sprint(pgAnswer.Milliseconds()*2/5)) // then there is time for another try
+	_, err = conn.Conn.Conn().Exec(ctx, sessionSettings, fmt.Sprint(pgLock.Milliseconds()))
 	if err == nil {
 		err = c.begin(ctx, conn.Conn.Conn())
 	}

@@ -30,18 +30,17 @@ func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at time.Time,
 	if err != nil {
 		return err
 	}
-	err = tx.QueryRowContext(ctx, `
+	err = numbered(ctx, tx, func() error {
+		return tx.QueryRowContext(ctx, `
 		INSERT INTO post (id, game, platform, channel, thread, kind, seq, private, body, due, person, n, state, attempt, receipt, why, tried)
 		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT),
 			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS TEXT), CAST($10 AS BIGINT), CAST($12 AS TEXT),
 			(SELECT COALESCE(MAX(n), 0) + 1 FROM post WHERE platform = $3 AND channel = $4 AND game = $2), 'waiting', 0, '', '',
 			CASE WHEN $6 <> $13 AND CAST($14 AS BIGINT) = 0 AND (CAST($11 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2 AND person = $12)) THEN 1 ELSE 0 END
 		WHERE TRUE ON CONFLICT DO NOTHING RETURNING tried, n`,
-		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), flag(after), p.For, match.Sheet, flag(p.Elsewhere)).
-		Scan(&p.Tried, &p.N)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = bot.ErrConflict
-	}
+			p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), flag(after), p.For, match.Sheet, flag(p.Elsewhere)).
+			Scan(&p.Tried, &p.N)
+	}, "SELECT 1 FROM post WHERE id = $1", p.ID)
 	if err != nil {
 		return fmt.Errorf("post %s: %w", p.ID, err)
 	}

@@ -32,6 +32,7 @@ type sweep struct {
 	keep       time.Duration // $1 in useless is the time this long ago
 	useless    string        // condition on a row
 	removes    []string      // statements that delete a useless row with what belongs to it; nil: the row alone
+	at         int           // how many are deleted in one change by removes
 }
 
 // Strangers are people about whom nothing is stored but who they are, and for whom no answer
@@ -50,6 +51,10 @@ const strangers = `
 	AND NOT EXISTS (SELECT 1 FROM contest_event WHERE person = person.id AND person <> '')
 	AND NOT EXISTS (SELECT 1 FROM act WHERE person = person.id AND person <> '')
 	AND NOT EXISTS (SELECT 1 FROM draft WHERE person = person.id)`
+
+// lonelyStrangers are those whose name nobody holds, either.
+const lonelyStrangers = strangers + `
+	AND NOT EXISTS (SELECT 1 FROM holder WHERE holder.platform = person.platform AND holder.platform_id = person.platform_id)`
 
 // sweeps lists all sweeps of Prune. Events are never pruned. Games and their logs are not, unless
 // people have deleted them, or they are sandboxes that have expired. Of these the newest of a room stays until another game
@@ -70,7 +75,7 @@ var sweeps = []sweep{
 				AND NOT EXISTS (SELECT 1 FROM contest WHERE id = post.game AND state IN ('signup', 'playing'))
 				AND EXISTS (SELECT 1 FROM post newer WHERE ` + sameLane + ` AND newer.n > post.n AND newer.state = 'settled' AND newer.receipt <> '')
 				AND EXISTS (SELECT 1 FROM post newer WHERE ` + sameLane + ` AND newer.n < post.n AND newer.state = 'settled' AND newer.receipt <> '')))`},
-	{table: "game", key: "id", keep: keepDeleted, removes: removeGames, useless: `state = 'deleted' AND changed < $1 AND EXISTS (
+	{table: "game", key: "id", keep: keepDeleted, removes: removeGames, at: forgetGames, useless: `state = 'deleted' AND changed < $1 AND EXISTS (
 		SELECT 1 FROM game_channel c JOIN game_channel newer ON newer.platform = c.platform AND newer.channel = c.channel AND newer.number > c.number
 			WHERE c.game = game.id)`},
 	{table: "message", key: "n", number: true, keep: keepMessages,
@@ -82,8 +87,7 @@ var sweeps = []sweep{
 	{table: "draft", key: "person", keep: keepDrafts, useless: "at < $1"},
 	// A stranger may be sending a first request at this moment. The store then refuses
 	// the step, because it names an unknown person, and the bot decides again.
-	{table: "person", key: "id", useless: "CAST($1 AS BIGINT) > 0 AND " + strangers + `
-		AND NOT EXISTS (SELECT 1 FROM holder WHERE holder.platform = person.platform AND holder.platform_id = person.platform_id)`},
+	{table: "person", key: "id", useless: "CAST($1 AS BIGINT) > 0 AND " + lonelyStrangers, removes: []string{"DELETE FROM person WHERE id IN ids AND " + lonelyStrangers}, at: forgetRows},
 }
 
 const sameLane = "newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game"
@@ -115,7 +119,7 @@ func (s *Store) Prune(ctx context.Context, now time.Time, after string, limit in
 		for i, id := range found {
 			ids[i] = id.(string)
 		}
-		if err := s.forEach(ctx, ids, forgetGames, sw.removes...); err != nil {
+		if err := s.forEach(ctx, ids, sw.at, s.removes(sw.table, sw.removes...)...); err != nil {
 			return "", err
 		}
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -36,33 +37,32 @@ func scanMessage(scan scanner) (m outbox.Message, err error) {
 // Append returns that message.
 func (s *Store) Append(ctx context.Context, m outbox.Message) (kept outbox.Message, err error) {
 	defer annotate(&err, "append message %s", m.Key)
-	for {
-		err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			var err error
-			kept, err = putMessage(ctx, tx, m)
-			return err
-		})
-		// Neither written nor found: another process used the N first.
-		if !errors.Is(err, sql.ErrNoRows) {
-			s.hint()
-			return kept, err
-		}
-	}
+	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		kept, err = putMessage(ctx, tx, m)
+		return err
+	})
+	s.hint()
+	return kept, err
 }
 
 // putMessage stores a message and returns it with its N, or the message that has its
-// key. The error is sql.ErrNoRows if another process has taken the N.
+// key. Until the transaction ends no other message gets a number.
 func putMessage(ctx context.Context, tx *sql.Tx, m outbox.Message) (outbox.Message, error) {
 	extra, err := encodeExtra(m)
 	if err != nil {
 		return m, err
 	}
-	err = tx.QueryRowContext(ctx, `
+	if err := tx.QueryRowContext(ctx, "UPDATE counter SET n = n + 1 WHERE name = 'message' RETURNING n").Scan(&m.N); err != nil {
+		return m, fmt.Errorf("number a message: %w", err)
+	}
+	err = put(ctx, tx, "message", `
 		INSERT INTO message (key, room, at, person, sender, body, game, seq, kind, removed, extra, n)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT COALESCE(MAX(n), 0) + 1 FROM message))
-		ON CONFLICT DO NOTHING RETURNING n`,
-		m.Key, m.Room, millis(m.At), m.By, m.From, m.Text, m.Game, m.Seq, m.Kind, flag(m.Removed), extra).Scan(&m.N)
-	if errors.Is(err, sql.ErrNoRows) {
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING`,
+		m.Key, m.Room, millis(m.At), m.By, m.From, m.Text, m.Game, m.Seq, m.Kind, flag(m.Removed), extra, m.N)
+	if errors.Is(err, bot.ErrConflict) { // nobody else has got that number yet
+		if _, err := tx.ExecContext(ctx, "UPDATE counter SET n = n - 1 WHERE name = 'message'"); err != nil {
+			return m, err
+		}
 		return scanMessage(tx.QueryRowContext(ctx, messageWithKey, m.Key).Scan)
 	}
 	m.At = moment(millis(m.At))

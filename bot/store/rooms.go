@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -79,21 +81,35 @@ func server(platform, id, body string, gone int64) (s rooms.Server, err error) {
 	return s, err
 }
 
-// putRoomSettings stores the settings of a channel, or of a server.
-func putRoomSettings(ctx context.Context, tx *sql.Tx, set match.RoomSettings) error {
+// putRoomSettings stores the settings of a channel, or of a server. It returns ErrConflict if they
+// were not these, if that is known.
+func (s *Store) putRoomSettings(ctx context.Context, tx *sql.Tx, set match.RoomSettings, was *match.RoomSettings) error {
 	body, err := encodeRoom(set)
 	if err != nil {
 		return err
 	}
+	insert, of, id := "INSERT INTO room_setting (platform, channel, body) VALUES ($1, $2, '{}') ON CONFLICT DO NOTHING", "room_setting WHERE platform = $1 AND channel = $2", set.Room.Channel
 	if set.Server != "" {
-		_, err = tx.ExecContext(ctx, `
-			INSERT INTO server (platform, server, body, gone) VALUES ($1, $2, $3, 0)
-			ON CONFLICT (platform, server) DO UPDATE SET body = excluded.body`, set.Room.Platform, set.Server, body)
+		insert, of, id = "INSERT INTO server (platform, server, body, gone) VALUES ($1, $2, '{}', 0) ON CONFLICT DO NOTHING", "server WHERE platform = $1 AND server = $2", set.Server
+	}
+	if _, err := tx.ExecContext(ctx, insert, set.Room.Platform, id); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `
-		INSERT INTO room_setting (platform, channel, body) VALUES ($1, $2, $3)
-		ON CONFLICT (platform, channel) DO UPDATE SET body = excluded.body`, set.Room.Platform, set.Room.Channel, body)
+	if was != nil {
+		var text string
+		if err := tx.QueryRowContext(ctx, "SELECT body FROM "+of+s.locks("FOR UPDATE"), set.Room.Platform, id).Scan(&text); err != nil {
+			return err
+		}
+		is, err := decodeRoom(text)
+		if err == nil {
+			err = alike(encodeRoom, is, *was)
+		}
+		if err != nil {
+			return fmt.Errorf("the settings of a room: %w", err)
+		}
+	}
+	table, where, _ := strings.Cut(of, " ")
+	_, err = tx.ExecContext(ctx, "UPDATE "+table+" SET body = $3 "+where, set.Room.Platform, id, body)
 	return err
 }
 

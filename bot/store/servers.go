@@ -71,8 +71,8 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 		removes []string
 	}{
 		{requestsOf, forgetRows, []string{"DELETE FROM inbox WHERE request IN ids"}},
-		{contestsIn, forgetGames, removeContests}, // first: they would open games
-		{gamesOf, forgetGames, removeGames},
+		{contestsIn, forgetGames, s.removes("contest", removeContests...)}, // first: they would open games
+		{gamesOf, forgetGames, s.removes("game", removeGames...)},
 		{recordsIn, forgetRows, []string{"DELETE FROM record WHERE slug IN ids"}},
 		{linksIn, forgetRows, []string{"DELETE FROM link WHERE secret IN ids"}},
 	} {
@@ -91,7 +91,7 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 	if err != nil {
 		return err
 	}
-	if err := s.forEach(ctx, lonely, forgetRows, removeStrangers); err != nil {
+	if err := s.forEach(ctx, lonely, forgetRows, s.removes("person", removeStrangers)...); err != nil {
 		return err
 	}
 	channels, err := values[string](ctx, s.read, channelsOf, platform, server)
@@ -122,6 +122,16 @@ var removeGames = []string{"DELETE FROM due WHERE game IN ids", "DELETE FROM pos
 // removeContests deletes events with their posts and timed actions.
 var removeContests = []string{"DELETE FROM due WHERE game IN ids", "DELETE FROM post WHERE game IN ids", "DELETE FROM contest_person WHERE contest IN ids",
 	"DELETE FROM contest_event WHERE contest IN ids", "DELETE FROM contest WHERE id IN ids"}
+
+// removes returns statements that delete rows of a table with what belongs to them. On PostgreSQL
+// they begin with one that waits for the changes of these rows that are under way, so that the
+// others see what those have done.
+func (s *Store) removes(table string, statements ...string) []string {
+	if s.address == "" {
+		return statements
+	}
+	return append([]string{"SELECT 1 FROM " + table + " WHERE id IN ids ORDER BY id FOR UPDATE"}, statements...)
+}
 
 // removeStrangers deletes people who are still strangers: since the search for them, some
 // may have opened a game or done something in one.

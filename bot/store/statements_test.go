@@ -55,13 +55,19 @@ func OnRoundTrip(f func()) (stop func()) {
 
 // Rehearse has a store on PostgreSQL make each change twice. The first time is rolled back, as if
 // another change had been in the way.
-func Rehearse(s *Store) { s.changes = rehearsing{s.changes.(*transactor)} }
+func Rehearse(s *Store) { s.changes = rehearsing{s.changes.(*transactor), func() {}} }
 
-type rehearsing struct{ *transactor }
+type rehearsing struct {
+	*transactor
+	between func() // the two times
+}
 
 func (r rehearsing) change(ctx context.Context, write func(context.Context, *sql.Tx) error) error {
 	rehearsed := false
 	return r.transactor.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if rehearsed {
+			r.between()
+		}
 		err := write(ctx, tx)
 		if err == nil && !rehearsed {
 			rehearsed, err = true, &pgconn.PgError{Code: "40001"}

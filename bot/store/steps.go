@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -14,9 +15,8 @@ import (
 )
 
 // Commit stores a step, or returns ErrConflict and stores nothing: if the request has
-// been stored before, if the match has changed since the step was decided, or if
-// another process used a number first. It sets the Number of step.Match if the match is
-// new.
+// been stored before, or if the match or settings have changed since the step was decided. It
+// sets the Number of step.Match if the match is new.
 func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 	defer annotate(&err, "commit %s", step.Request)
 	if err := sound(step); err != nil {
@@ -24,7 +24,7 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 	}
 	number := 0
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := putAnswer(ctx, tx, step); err != nil {
+		if err := s.putAnswer(ctx, tx, step); err != nil {
 			return err
 		}
 		var err error
@@ -38,12 +38,10 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 		if err != nil {
 			return err
 		}
-		for _, e := range step.Events {
-			if err := putEvent(ctx, tx, step.Match.ID, e); err != nil {
+		if step.Match != nil {
+			if err := putEvents(ctx, tx, step.Match.ID, step.Events); err != nil {
 				return err
 			}
-		}
-		if step.Match != nil {
 			if err := putDue(ctx, tx, step.Match.ID, step.Due); err != nil {
 				return err
 			}
@@ -51,7 +49,7 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 		if err := owe(ctx, tx, step.Owes); err != nil {
 			return err
 		}
-		return putRest(ctx, tx, step)
+		return s.putRest(ctx, tx, step)
 	})
 	if err == nil && step.New && step.Match != nil {
 		step.Match.Number = number
@@ -67,9 +65,9 @@ func (s *Store) hintAt(step *match.Step) {
 	}
 }
 
-// putRest stores what a step holds besides its answer and a match or an event: posts, what was
-// typed, what somebody has chosen.
-func putRest(ctx context.Context, tx *sql.Tx, step *match.Step) error {
+// putRest stores what a step holds besides its answer and a match or an event: posts, what
+// somebody has chosen, what was typed.
+func (s *Store) putRest(ctx context.Context, tx *sql.Tx, step *match.Step) error {
 	for i := range step.Posts {
 		// The asker shows a post after those of the same game that it holds already.
 		p := &step.Posts[i]
@@ -77,12 +75,6 @@ func putRest(ctx context.Context, tx *sql.Tx, step *match.Step) error {
 		after := len(before) > 0 && !slices.ContainsFunc(before, func(o match.OutboxPost) bool { return !o.Held() })
 		if err := putPost(ctx, tx, p, step.At, after && p.Asker); err != nil {
 			return err
-		}
-	}
-	if step.Typed != nil {
-		line := outbox.Message{Room: step.Typed.Room, At: step.Typed.At, By: cmp.Or(step.Typed.By, step.By), Text: step.Typed.Text}
-		if _, err := putMessage(ctx, tx, line); err != nil {
-			return fmt.Errorf("store the typed message: %w", err)
 		}
 	}
 	if step.Link != nil {
@@ -103,12 +95,20 @@ func putRest(ctx context.Context, tx *sql.Tx, step *match.Step) error {
 		}
 	}
 	if step.Prefs != nil {
-		if err := putPreferences(ctx, tx, *step.Prefs); err != nil {
+		if err := s.putPreferences(ctx, tx, *step.Prefs, step.PrefsWas); err != nil {
 			return err
 		}
 	}
 	if step.Room != nil {
-		return putRoomSettings(ctx, tx, *step.Room)
+		if err := s.putRoomSettings(ctx, tx, *step.Room, step.RoomWas); err != nil {
+			return err
+		}
+	}
+	if step.Typed != nil { // last: until the commit no other message gets a number
+		line := outbox.Message{Room: step.Typed.Room, At: step.Typed.At, By: cmp.Or(step.Typed.By, step.By), Text: step.Typed.Text}
+		if _, err := putMessage(ctx, tx, line); err != nil {
+			return fmt.Errorf("store the typed message: %w", err)
+		}
 	}
 	return nil
 }
@@ -166,8 +166,8 @@ func sound(step *match.Step) error {
 }
 
 // putAnswer stores the answer to a request, if it is the first and none of the people in
-// the step has been erased meanwhile.
-func putAnswer(ctx context.Context, tx *sql.Tx, step *match.Step) error {
+// the step has been erased meanwhile. Until the transaction ends nobody erases them.
+func (s *Store) putAnswer(ctx context.Context, tx *sql.Tx, step *match.Step) error {
 	answer, err := encodeReply(step.Answer, step.By)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func putAnswer(ctx context.Context, tx *sql.Tx, step *match.Step) error {
 	args := []any{step.Request, millis(step.At), answer, step.Where.Platform, step.Where.Channel}
 	known := "TRUE"
 	if people := slices.Compact(slices.Sorted(slices.Values(step.People))); len(people) > 0 {
-		known = "(SELECT COUNT(*) FROM person WHERE id IN (" + placeholders(7, len(people)) + ")) = $6"
+		known = "(SELECT COUNT(*) FROM (SELECT 1 FROM person WHERE id IN (" + placeholders(7, len(people)) + ") ORDER BY id" + s.locks("FOR KEY SHARE") + ") AS known) = $6"
 		args = append(args, len(people))
 		for _, p := range people {
 			args = append(args, p)
@@ -207,15 +207,14 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err 
 	if err != nil {
 		return 0, err
 	}
-	err = tx.QueryRowContext(ctx, `
+	err = numbered(ctx, tx, func() error {
+		return tx.QueryRowContext(ctx, `
 		INSERT INTO game_channel (game, platform, channel, thread, state, number)
 		VALUES ($1, $2, $3, $4, $5,
 			(SELECT COALESCE(MAX(number), 0) + 1 FROM game_channel WHERE platform = $2 AND channel = $3))
 		ON CONFLICT DO NOTHING RETURNING number`,
-		m.ID, m.Where.Platform, m.Where.Channel, m.Where.Thread, m.State).Scan(&number)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = bot.ErrConflict
-	}
+			m.ID, m.Where.Platform, m.Where.Channel, m.Where.Thread, m.State).Scan(&number)
+	}, "SELECT 1 FROM game_channel WHERE game = $1", m.ID)
 	if err != nil {
 		return 0, fmt.Errorf("store the match's number: %w", err)
 	}
@@ -247,11 +246,25 @@ func changeMatch(ctx context.Context, tx *sql.Tx, m *match.Match, was *match.Sta
 	return nil
 }
 
-func putEvent(ctx context.Context, tx *sql.Tx, game match.GameID, e match.Event) error {
-	return put(ctx, tx, fmt.Sprintf("event %d", e.Seq), `
-		INSERT INTO event (game, seq, at, actor, body, proof) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT DO NOTHING`,
-		game, e.Seq, millis(e.At), e.By, e.Body.String(), e.Proof)
+// putEvents stores events of a match.
+func putEvents(ctx context.Context, tx *sql.Tx, game match.GameID, events []match.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	var rows []string
+	args := []any{game}
+	for _, e := range events {
+		rows = append(rows, "($1, "+placeholders(len(args)+1, 5)+")")
+		args = append(args, e.Seq, millis(e.At), e.By, e.Body.String(), e.Proof)
+	}
+	result, err := tx.ExecContext(ctx, "INSERT INTO event (game, seq, at, actor, body, proof) VALUES "+strings.Join(rows, ", ")+" ON CONFLICT DO NOTHING", args...)
+	if err != nil {
+		return fmt.Errorf("events: %w", err)
+	}
+	if n, err := result.RowsAffected(); err != nil || int(n) != len(events) {
+		return fmt.Errorf("events: %w", cmp.Or(err, bot.ErrConflict))
+	}
+	return nil
 }
 
 // Answered returns the stored answer to a request, if there is one.

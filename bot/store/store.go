@@ -206,6 +206,34 @@ func put(ctx context.Context, tx *sql.Tx, what, query string, args ...any) error
 	return nil
 }
 
+// numbered runs an INSERT of a row with the next number of its kind, which it returns, and returns
+// ErrConflict if exists finds such a row already. Somebody else may have used the number first,
+// while the INSERT waited for that: then there is a next one.
+func numbered(ctx context.Context, tx *sql.Tx, insert func() error, exists string, args ...any) error {
+	for {
+		err := insert()
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		var there bool
+		if err := tx.QueryRowContext(ctx, "SELECT EXISTS ("+exists+")", args...).Scan(&there); err != nil {
+			return err
+		}
+		if there {
+			return bot.ErrConflict
+		}
+	}
+}
+
+// locks returns the end of a query that locks the rows that it finds until the transaction ends.
+// On SQLite nobody else writes.
+func (s *Store) locks(how string) string {
+	if s.address == "" {
+		return ""
+	}
+	return " " + how
+}
+
 // annotate adds to err, if there is one, what was being done.
 func annotate(err *error, format string, args ...any) {
 	if *err != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -157,6 +158,16 @@ func decodeBody(text string, p *match.OutboxPost) error {
 		p.NotAfter = moment(s.NotAfter)
 	}
 	return nil
+}
+
+// alike returns ErrConflict if two values are not stored alike.
+func alike[T any](encode func(T) (string, error), is, was T) error {
+	a, err1 := encode(is)
+	b, err2 := encode(was)
+	if err := errors.Join(err1, err2); err != nil || a == b {
+		return err
+	}
+	return bot.ErrConflict
 }
 
 // storedPreferences are a person's settings. The person has a column of its own.

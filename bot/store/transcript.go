@@ -73,14 +73,14 @@ func (s *Store) MessagesOf(ctx context.Context, p match.PersonID, who outbox.Use
 	return s.linesOf(ctx, p, f)
 }
 
-// removeLines deletes lines, a few at a time. It empties the newest line instead of
-// deleting it, so that its number is not used again.
+// removeLines deletes lines, a few at a time. Of the newest line it leaves the number, which an
+// import would give to another one.
 func (s *Store) removeLines(ctx context.Context, lines []outbox.Message) error {
 	var ns []string
 	for _, m := range lines {
 		ns = append(ns, strconv.FormatInt(m.N, 10))
 	}
-	return s.forEach(ctx, ns, forgetRows, "DELETE FROM message WHERE n IN ids AND n < (SELECT MAX(n) FROM message)",
-		`UPDATE message SET key = '', room = '', at = 0, person = '', sender = '', body = '', game = '', seq = 0, kind = '', removed = 1, extra = ''
-			WHERE n IN ids AND n = (SELECT MAX(n) FROM message)`)
+	return s.forEach(ctx, ns, forgetRows,
+		"UPDATE message SET key = '', room = '', at = 0, person = '', sender = '', body = '', game = '', seq = 0, kind = '', removed = 1, extra = '' WHERE n IN ids",
+		"DELETE FROM message WHERE n IN ids AND n < (SELECT MAX(n) FROM message)")
 }

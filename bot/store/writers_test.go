@@ -3,13 +3,23 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/contest"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/internal/pgtest"
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // Processes that start at once on an empty database all find its tables: one makes them, and the
@@ -73,4 +83,370 @@ func TestTwoProcessesWrite(t *testing.T) {
 	must(t, a.SetBookmark(ctx, "a", "3"))
 	got, err := b.Bookmark(ctx, "a")
 	wants(t, "the bookmark", "3", got, err)
+}
+
+// openingOf is the step that opens a game of Ada's.
+func openingOf(ada match.PersonID, id, channel string) *match.Step {
+	return &match.Step{Request: "open:" + id, At: time.UnixMilli(1), New: true, People: []match.PersonID{ada}, Match: &match.Match{
+		ID: match.GameID(id), Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9}, Opener: ada, Where: match.Room{Platform: "web", Channel: channel},
+		Opened: time.UnixMilli(1), Standing: match.Standing{State: match.Going, Black: ada, Changed: time.UnixMilli(1)}}}
+}
+
+// Two processes that do the same at the same time are in each other's way, and nobody notices:
+// games, events, posts, lines and notes of a room are numbered without gaps, nothing is done
+// twice, and whoever reads line by line misses none.
+func TestTwoProcessesAtOnce(t *testing.T) {
+	const each = 20
+	ctx := t.Context()
+	a, b := twoOn(t)
+	both := []*Store{a, b}
+	ada, err := a.Person(ctx, outbox.User{Platform: "web", ID: "ada", Name: "Ada"})
+	must(t, err)
+	where := match.Room{Platform: "web", Channel: "room"}
+	act := &match.Act{Where: where, What: text.Say("act.delete")}
+	done := make(chan bool)
+	var working sync.WaitGroup
+	var mu sync.Mutex
+	taken := map[string]int{} // how often a request was
+	kept := map[string]bool{}
+	for i, s := range both {
+		for range 2 {
+			working.Go(func() {
+				for n := range each {
+					id := fmt.Sprint("g", n) // as in the other process
+					step := openingOf(ada, id, "room")
+					step.Typed = &match.Typed{Room: "local", Text: id}
+					step.Act = act
+					step.Posts = []match.OutboxPost{{ID: id, Where: where, Kind: match.Answer, For: ada}}
+					open := &contest.Step{Step: match.Step{Request: "event:" + id, At: step.At}, Opens: true,
+						Contest: &contest.Contest{Head: contest.Head{ID: contest.ID("e-" + id), Where: where, Seq: 1, State: contest.SignUp}}, Log: []contest.Event{{Seq: 1, By: ada}}}
+					for request, err := range map[string]error{step.Request: s.Commit(ctx, step), open.Request: s.CommitContest(ctx, open)} {
+						if err != nil && !errors.Is(err, bot.ErrConflict) {
+							t.Error(err)
+						}
+						mu.Lock()
+						if err == nil {
+							taken[request]++
+						}
+						mu.Unlock()
+					}
+					word, err1 := s.FirstBookmark(ctx, "secret", fmt.Sprint(i, n))
+					_, err2 := s.Append(ctx, outbox.Message{Key: id, Room: "local", Text: id})
+					if err := errors.Join(err1, err2, s.DeleteRecord(ctx, "none", act)); err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					kept[word] = true
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	var heard []int64
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for last := false; ; {
+			after := int64(0)
+			if len(heard) > 0 {
+				after = heard[len(heard)-1]
+			}
+			lines, err := b.After(ctx, after, 1000)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for _, m := range lines {
+				heard = append(heard, m.N)
+			}
+			if last {
+				return
+			}
+			select {
+			case <-done:
+				last = true
+			default:
+			}
+		}
+	})
+	working.Wait()
+	close(done)
+	reading.Wait()
+	for request, n := range taken {
+		if n != 1 {
+			t.Errorf("%s was taken %d times", request, n)
+		}
+	}
+	upTo := func(n int) (all []int64) {
+		for i := range n {
+			all = append(all, int64(i+1))
+		}
+		return all
+	}
+	for query, n := range map[string]int{
+		"SELECT number FROM game_channel ORDER BY number": each,
+		"SELECT number FROM contest ORDER BY number":      each,
+		"SELECT n FROM post ORDER BY n":                   each,
+		"SELECT n FROM act ORDER BY n":                    5 * each, // with the step, and four times without one
+		"SELECT n FROM message ORDER BY n":                2 * each,
+	} {
+		got, err := values[int64](ctx, a.read, query)
+		wants(t, query, upTo(n), got, err)
+	}
+	wants(t, "heard line by line", upTo(2*each), heard, nil)
+	wants(t, "how many secrets there are", 1, len(kept), nil)
+}
+
+// Of two processes that make the next turn of a game one is too late.
+func TestTwoProcessesOneTurn(t *testing.T) {
+	ctx := t.Context()
+	a, b := twoOn(t)
+	ada, err := a.Person(ctx, outbox.User{Platform: "web", ID: "ada", Name: "Ada"})
+	must(t, err)
+	opened := openingOf(ada, "g", "room")
+	must(t, a.Commit(ctx, opened))
+	m := *opened.Match
+	for seq := range 20 {
+		errs := atOnce([]*Store{a, b}, func(i int, s *Store) error {
+			next := m
+			next.Seq++
+			return s.Commit(ctx, &match.Step{Request: fmt.Sprint(i, seq), At: m.Changed, Match: &next, People: []match.PersonID{ada},
+				Events: []match.Event{{Seq: next.Seq, By: ada, Body: match.ParseBody("comment 1 Hello")}}})
+		})
+		slices.SortFunc(errs, func(x, y error) int { return cmp.Compare(fmt.Sprint(x), fmt.Sprint(y)) })
+		if errs[0] != nil && errs[1] != nil || !errors.Is(errors.Join(errs...), bot.ErrConflict) {
+			t.Fatalf("turn %d: %v", seq, errs)
+		}
+		m.Seq++
+	}
+	stored, events, err := b.Match(ctx, "g")
+	wants(t, "events", []int{20, 20}, []int{stored.Seq, len(events)}, err)
+}
+
+// atOnce does something in each store at the same time.
+func atOnce(stores []*Store, f func(i int, s *Store) error) []error {
+	errs := make([]error, len(stores))
+	var all sync.WaitGroup
+	for i, s := range stores {
+		all.Go(func() { errs[i] = f(i, s) })
+	}
+	all.Wait()
+	return errs
+}
+
+// Of names that look alike and are claimed at the same moment in two processes one is held.
+func TestTwoProcessesNamesAlike(t *testing.T) {
+	a, b := twoOn(t)
+	for n := range 20 {
+		errs := atOnce([]*Store{a, b}, func(i int, s *Store) error {
+			_, err := s.Hold(t.Context(), bot.Holder{Platform: "web", ID: fmt.Sprint(i, n), Looks: fmt.Sprint(n), Secret: fmt.Sprint(i)}, "")
+			return err
+		})
+		if (errs[0] == nil) == (errs[1] == nil) || !errors.Is(errors.Join(errs...), bot.ErrAlike) {
+			t.Errorf("%d: %v", n, errs)
+		}
+	}
+}
+
+// Of two people who change the same settings at the same moment, for the first time and later, one
+// is told.
+func TestTwoProcessesOneSetting(t *testing.T) {
+	a, b := twoOn(t)
+	where := match.Room{Platform: "web", Channel: "room"}
+	who, err := a.Person(t.Context(), outbox.User{Platform: "web", ID: "ada", Name: "Ada"})
+	must(t, err)
+	room, own := match.RoomSettings{}, match.Preferences{}
+	for n := range 20 {
+		var rooms [2]match.RoomSettings
+		var owns [2]match.Preferences
+		errs := atOnce([]*Store{a, b, a, b}, func(i int, s *Store) error {
+			step := &match.Step{Request: fmt.Sprint(i, n)}
+			if i < 2 {
+				rooms[i] = match.RoomSettings{Room: where, Undo: 1 + 2*n + i}
+				step.Room, step.RoomWas = &rooms[i], &room
+			} else {
+				owns[i-2] = match.Preferences{Person: who, Zone: fmt.Sprint(i, n)}
+				step.Prefs, step.PrefsWas = &owns[i-2], &own
+			}
+			return s.Commit(t.Context(), step)
+		})
+		late := func(errs []error) (first int) {
+			t.Helper()
+			if (errs[0] == nil) == (errs[1] == nil) || !errors.Is(errors.Join(errs...), bot.ErrConflict) {
+				t.Fatalf("%d: %v", n, errs)
+			}
+			return slices.Index(errs, nil)
+		}
+		room, own = rooms[late(errs[:2])], owns[late(errs[2:])]
+	}
+}
+
+// hurried makes stores that are opened from now on wait only a moment for others that are in
+// their way.
+func hurried(t *testing.T) {
+	lock, tries := pgLock, pgTries
+	pgLock, pgTries = 20*time.Millisecond, 2
+	t.Cleanup(func() { pgLock, pgTries = lock, tries })
+}
+
+// begun begins a change that another process makes, and returns what ends it.
+func begun(t *testing.T, s *Store, write func(context.Context, *sql.Tx) error) (end func()) {
+	t.Helper()
+	tx, err := s.write.BeginTx(t.Context(), nil)
+	must(t, err)
+	must(t, write(t.Context(), tx))
+	return func() { t.Helper(); must(t, tx.Commit()) }
+}
+
+// Nobody is erased while a step is stored that names them: what it says of them goes with them.
+// Nor does anybody count as a stranger meanwhile.
+func TestErasedWhileAStepIsStored(t *testing.T) {
+	hurried(t)
+	ctx := t.Context()
+	a, b := twoOn(t)
+	ada, err := a.Person(ctx, outbox.User{Platform: "web", ID: "name:ada", Name: "Ada"})
+	must(t, err)
+	step := openingOf(ada, "g", "room")
+	step.By, step.Typed = ada, &match.Typed{Room: "local", Text: "I am Ada"}
+	end := begun(t, a, func(ctx context.Context, tx *sql.Tx) error {
+		err := a.putAnswer(ctx, tx, step)
+		if err == nil {
+			_, err = newMatch(ctx, tx, step.Match)
+		}
+		return errors.Join(err, a.putRest(ctx, tx, step))
+	})
+	goes := bot.Forgetting{Person: ada, Who: outbox.User{Platform: "web", ID: "name:ada", Name: "Ada"}}
+	if err := b.Erase(ctx, goes); code(err) != "55P03" {
+		t.Errorf("somebody is erased whose step is being stored: %v", err)
+	}
+	for after := "person"; after != ""; {
+		if after, err = b.Prune(ctx, time.Now(), after, 100); code(err) != "55P03" {
+			t.Errorf("somebody who opens a game is a stranger: %v", err)
+		}
+	}
+	if others, err := b.People(ctx, []match.PersonID{ada}); len(others) != 1 || err != nil {
+		t.Errorf("they are %v, %v", others, err)
+	}
+	end()
+	must(t, b.Erase(ctx, goes))
+	lines, err := values[string](ctx, a.read, "SELECT body FROM message WHERE body <> ''")
+	wants(t, "lines that are left", 0, len(lines), err)
+	if err := a.Commit(ctx, openingOf(ada, "h", "room")); !errors.Is(err, bot.ErrConflict) {
+		t.Errorf("somebody who was erased opens a game: %v", err)
+	}
+}
+
+// A line that is being stored holds up the others, so that they appear in their order.
+func TestLinesInTheirOrder(t *testing.T) {
+	hurried(t)
+	a, b := twoOn(t)
+	end := begun(t, a, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := putMessage(ctx, tx, outbox.Message{Room: "local"})
+		return err
+	})
+	if m, err := b.Append(t.Context(), outbox.Message{Room: "local"}); code(err) != "55P03" {
+		t.Errorf("line %d appears before the one before it: %v", m.N, err)
+	}
+	end()
+	m, err := b.Append(t.Context(), outbox.Message{Room: "local"})
+	wants(t, "the number", int64(2), m.N, err)
+}
+
+// A stranger who opens a game while the strangers are deleted stays, and a game is not deleted
+// without the turn that somebody makes at that moment.
+func TestDeletedWhileAStepIsStored(t *testing.T) {
+	ctx := t.Context()
+	a, b := twoOn(t)
+	for n := range 20 {
+		ada, err := a.Person(ctx, outbox.User{Platform: "web", ID: fmt.Sprint(n), Name: "Ada"})
+		must(t, err)
+		server, channel := fmt.Sprint("s", n), fmt.Sprint("c", n)
+		must(t, a.Belongs(ctx, match.Room{Platform: "web", Channel: channel}, server))
+		theirs := openingOf(ada, fmt.Sprint("there", n), channel)
+		must(t, a.Commit(ctx, theirs))
+		end := begun(t, a, func(ctx context.Context, tx *sql.Tx) error {
+			step := openingOf(ada, fmt.Sprint("g", n), "room")
+			err := a.putAnswer(ctx, tx, step)
+			if err == nil {
+				_, err = newMatch(ctx, tx, step.Match)
+			}
+			next := *theirs.Match
+			next.Seq++
+			return errors.Join(err, changeMatch(ctx, tx, &next, nil, 0), putEvents(ctx, tx, next.ID, []match.Event{{Seq: 1, At: time.UnixMilli(1), By: ada}}))
+		})
+		var deleting sync.WaitGroup
+		deleting.Go(func() {
+			if err := b.ForgetServer(ctx, "web", server); err != nil {
+				t.Error(err)
+			}
+		})
+		deleting.Go(func() {
+			if _, err := b.Prune(ctx, time.Now(), "person", 100); err != nil {
+				t.Error(err)
+			}
+		})
+		for range 50 { // meanwhile
+			_, err := a.Bookmark(ctx, "a")
+			must(t, err)
+		}
+		end()
+		deleting.Wait()
+		left, err := values[string](ctx, a.read, "SELECT id FROM person WHERE id = $1 UNION SELECT id FROM game WHERE id LIKE 'there%'", ada)
+		wants(t, "who and what is left", []string{string(ada)}, left, err)
+	}
+}
+
+// Two changes that wait for each other are both made in the end.
+func TestDeadlock(t *testing.T) {
+	ctx := t.Context()
+	a, _ := twoOn(t)
+	must(t, errors.Join(a.SetBookmark(ctx, "a", "1"), a.SetBookmark(ctx, "b", "1")))
+	set := func(tx *sql.Tx, key string) error {
+		_, err := tx.ExecContext(ctx, "UPDATE bookmark SET value = value || '2' WHERE adapter = $1", key)
+		return err
+	}
+	other, err := a.write.BeginTx(ctx, nil)
+	must(t, err)
+	_, err = other.ExecContext(ctx, "SET LOCAL deadlock_timeout = '1min'") // it is not the one that gives way
+	must(t, errors.Join(err, set(other, "b")))
+	tries := 0
+	ended := make(chan error, 1)
+	must(t, a.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		tries++
+		if err := set(tx, "a"); err != nil {
+			return err
+		}
+		if tries == 1 {
+			go func() { ended <- errors.Join(set(other, "a"), other.Commit()) }()
+		}
+		return set(tx, "b")
+	}))
+	must(t, <-ended)
+	got, err := values[string](ctx, a.read, "SELECT value FROM bookmark ORDER BY adapter")
+	wants(t, "both", []string{"122", "122"}, got, err)
+	if tries < 2 {
+		t.Error("nobody was in its way")
+	}
+}
+
+// A change that is made again is told of by what it does then.
+func TestMadeAgain(t *testing.T) {
+	ctx := t.Context()
+	a, b := twoOn(t)
+	where := match.Room{Platform: "web", Channel: "room"}
+	must(t, a.Commit(ctx, &match.Step{Request: "r", Posts: []match.OutboxPost{{ID: "p", Where: where, Kind: match.Notice}}}))
+	meanwhile := func(do func() error) {
+		a.changes = rehearsing{&transactor{db: a.write, watcher: &a.watcher}, func() { must(t, do()) }}
+	}
+	meanwhile(func() error {
+		_, _, err := b.Park(ctx, where, "", "gone")
+		return err
+	})
+	parked, first, err := a.Park(ctx, where, "", "gone")
+	wants(t, "parked, first", "[] false", fmt.Sprint(parked, first), err)
+	meanwhile(func() error {
+		_, err := b.Unpark(ctx, where, time.UnixMilli(9), true)
+		return err
+	})
+	some, err := a.Unpark(ctx, where, time.UnixMilli(9), true)
+	wants(t, "something to take up", false, some, err)
 }

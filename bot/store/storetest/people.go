@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -102,6 +103,16 @@ func preferences(d *fixture) {
 	d.same("chosen again", of(a), mine)
 	theirs := match.Preferences{Person: b, Zone: "America/New_York"}
 	choose(theirs)
+	for _, was := range []match.Preferences{{Person: b}, mine} {
+		err := d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Prefs: &match.Preferences{Person: b, Lang: "de"}, PrefsWas: &was})
+		if !errors.Is(err, bot.ErrConflict) {
+			d.Errorf("what was chosen meanwhile is overwritten: %v", err)
+		}
+	}
+	was := theirs
+	theirs.Lang = "ja"
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Prefs: &theirs, PrefsWas: &was}))
+	d.same("chosen by one who knew", of(b), theirs)
 
 	if err := d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Prefs: &match.Preferences{}}); err == nil {
 		d.Error("preferences of nobody are kept")

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -38,6 +39,25 @@ func roomSettings(d *fixture) {
 	choose(match.RoomSettings{Room: garden})
 	d.same("back to the default", of(garden), match.RoomSettings{Room: garden})
 	d.same("of the other channel", of(cellar), match.RoomSettings{Room: cellar, Undo: 300})
+
+	// Of two people who change the same settings at once one comes too late.
+	for _, whose := range []match.RoomSettings{{Room: attic}, {Room: match.Room{Platform: "web"}, Server: "club"}} {
+		for _, was := range []match.RoomSettings{{}, {Size: "9x9", Since: d.now}} {
+			changed := func(change func(*match.RoomSettings)) error {
+				set, was := was, was
+				set.Room, set.Server = whose.Room, whose.Server
+				change(&set)
+				return d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Room: &set, RoomWas: &was})
+			}
+			d.must(changed(func(set *match.RoomSettings) { set.Size, set.Since = "9x9", d.now }))
+			if was.Size == "" {
+				if err := changed(func(set *match.RoomSettings) { set.Theme = "dark" }); !errors.Is(err, bot.ErrConflict) {
+					d.Errorf("settings are overwritten: %v", err)
+				}
+			}
+		}
+	}
+	d.same("the first change", of(attic), match.RoomSettings{Room: attic, Size: "9x9", Since: d.now})
 
 	for _, nowhere := range []match.Room{{}, {Platform: "web"}, {Channel: "garden"}} {
 		if err := d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Room: &match.RoomSettings{Room: nowhere}}); err == nil {
