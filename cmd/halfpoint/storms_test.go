@@ -427,6 +427,12 @@ func TestStormOfCrashes(t *testing.T) {
 // The primary crashes, and its standby is promoted and gets a standby of its own, again and again.
 func TestStormOfPromotions(t *testing.T) {
 	tier.Change(t)
+	for n := range tier.Pick(0, 1, 10) { // the servers of each go at its end
+		t.Run(fmt.Sprint(n), func(t *testing.T) { promotions(t, tier.Pick(0, 2, 10)) })
+	}
+}
+
+func promotions(t *testing.T, times int) {
 	primary := pgtest.New(t)
 	primary.Exec(t, "CREATE DATABASE club")
 	// The processes know two names, of which each stands for one server after another.
@@ -446,8 +452,7 @@ func TestStormOfPromotions(t *testing.T) {
 	}
 	name(0, primary)
 	standby, n := follow(1), 1
-	s := newStorm(t, "postgres://halfpoint@/club?host="+hosts[0]+","+hosts[1], 2)
-	s.strikes(tier.Pick(0, 2, 100), func(s *storm) {
+	newStorm(t, "postgres://halfpoint@/club?host="+hosts[0]+","+hosts[1], 2).strikes(times, func(s *storm) {
 		time.Sleep(s.within(time.Second))
 		primary.Crash(t)
 		standby.Exec(t, "SELECT pg_promote()")
