@@ -249,10 +249,7 @@ func (b *Bot) forget(ctx context.Context, r Request, by match.PersonID) error {
 		return err
 	}
 	b.outbox.Forget(by)
-	if err := b.erase(ctx, f); err != nil {
-		return err
-	}
-	return b.units.Everywhere(ctx)
+	return b.erase(ctx, f)
 }
 
 // erase does what is to be done once Forget has stored it.
@@ -273,7 +270,10 @@ func (b *Bot) erase(ctx context.Context, f Forgetting) error {
 			return fmt.Errorf("end game %s: %w", m.ID, err)
 		}
 	}
-	return b.store.Erase(ctx, f)
+	if err := b.store.Erase(ctx, f); err != nil {
+		return err
+	}
+	return b.units.Everywhere(ctx)
 }
 
 // eraseRest finishes what was interrupted.

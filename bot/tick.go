@@ -38,16 +38,16 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return now.Add(rooms.Pulse), err
 	}
-	progress, damaged := false, map[match.Due]bool{}
+	progress, left := false, map[match.Due]bool{}
 	for {
-		ds, err := b.store.DueBy(ctx, now, dueAtOnce+len(damaged)) // of which nothing is done
+		ds, err := b.store.DueBy(ctx, now, dueAtOnce+len(left)) // of which nothing is done
 		if err != nil {
 			return now.Add(rooms.Pulse), err
 		}
-		before := len(damaged)
+		before := len(left)
 		progress = false
 		for _, d := range ds {
-			if damaged[d] {
+			if left[d] {
 				continue
 			}
 			b.rooms.Beat()
@@ -62,14 +62,14 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 				return err
 			})
 			switch {
-			case errors.Is(err, ErrDamaged): // which is logged once
-				damaged[d] = true
+			case errors.Is(err, ErrDamaged), errors.Is(err, errUnserved): // the former is logged once
+				left[d] = true
 			case err != nil:
 				b.log.Error("timed action failed, will retry", "game", d.Game, "kind", d.Kind, "error", err)
 			}
 			progress = progress || done && err == nil
 		}
-		if len(ds) < dueAtOnce+before || len(damaged) == before && !progress {
+		if len(ds) < dueAtOnce+before || len(left) == before && !progress {
 			break
 		}
 	}
@@ -141,6 +141,9 @@ func (b *Bot) due(ctx context.Context, d match.Due, now time.Time) (bool, error)
 	done := false
 	var unknown error
 	_, err := b.act(ctx, Request{}, d.Game, request, now, func(ctx context.Context, in *task) error {
+		if b.units != nil && b.units.Unserved(b.homes.unit(in.Match.Where)) { // whoever takes over first stores that as an outage
+			return errUnserved
+		}
 		if err := b.creditFirst(ctx, in); err != nil {
 			return err
 		}
@@ -154,6 +157,9 @@ func (b *Bot) due(ctx context.Context, d match.Due, now time.Time) (bool, error)
 	}, func(in *match.Input) match.Step { return match.DecideDue(in, d) })
 	return done, errors.Join(err, unknown)
 }
+
+// errUnserved means that people may be unable to reach the bot where a game is played.
+var errUnserved = errors.New("nobody serves the room")
 
 // others loads the other games that wait for the people to be reminded, and the times
 // at which nobody could be reminded.

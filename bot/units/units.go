@@ -372,6 +372,19 @@ func (k *Keeper) Units() []Row {
 	return rows
 }
 
+// Unserved reports whether a unit may be without a process that serves it, for no longer than others
+// take to notice.
+func (k *Keeper) Unserved(unit string) bool {
+	if k == nil {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s, known := k.rows[unit]
+	since := k.cfg.Elapsed() - s.at
+	return known && (s.row.Holder == "" || since > k.beats()+k.beats()/2) && since < 2*k.cfg.Dead
+}
+
 // ID returns the id of this process; empty: it is alone.
 func (k *Keeper) ID() string {
 	if k == nil {

@@ -315,8 +315,18 @@ func TestTakeover(t *testing.T) {
 		if a.Processes() != 2 || b.Processes() != 2 {
 			t.Errorf("a sees %d processes, b %d, want 2", a.Processes(), b.Processes())
 		}
+		if b.Unserved("matrix") {
+			t.Error("the unit is unserved although its holder lives")
+		}
 		a.die()
-		time.Sleep(26 * time.Second)
+		time.Sleep(12 * time.Second)
+		if !b.Unserved("matrix") {
+			t.Error("the unit is not unserved although its holder is dead")
+		}
+		time.Sleep(14 * time.Second)
+		if b.Unserved("matrix") {
+			t.Error("the unit is unserved although somebody took it")
+		}
 		c.want("a ends matrix", `b took matrix, unserved for 20s, state "a's"`)
 		a = c.start("A", "matrix")
 		time.Sleep(3 * time.Second)
