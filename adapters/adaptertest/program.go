@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -33,8 +34,8 @@ type Served struct {
 	Ended  chan struct{}
 }
 
-// Serve starts the program over a database, and waits until it says where its local
-// room is. It is killed when the test ends.
+// Serve starts the program over a database, a file or on PostgreSQL, and waits until it says where
+// its local room is. It is killed when the test ends.
 func Serve(t testing.TB, database string, env ...string) *Served {
 	t.Helper()
 	path, err := program()
@@ -45,6 +46,9 @@ func Serve(t testing.TB, database string, env ...string) *Served {
 	s.Env = append(append(os.Environ(), env...),
 		"HALFPOINT_LIMITS_PERSON=6000", "HALFPOINT_LIMITS_CHANNEL=6000") // players in tests do not wait to think
 	s.Cmd.Dir, s.Cmd.Stderr = filepath.Dir(database), &s.Stderr
+	if strings.Contains(database, "://") { // each has a machine of its own
+		s.Cmd.Dir = t.TempDir()
+	}
 	out, err := s.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -35,10 +35,10 @@ import (
 )
 
 // serve starts the real program, which plays on Matrix until it is killed.
-func (c *club) serve() *adaptertest.Served {
+func (c *club) serve(env ...string) *adaptertest.Served {
 	c.Helper()
-	return adaptertest.Serve(c.T, c.file, "HALFPOINT_MATRIX_HOMESERVER="+c.cfg.Homeserver, "HALFPOINT_MATRIX_USER="+c.user.ID.String(),
-		"HALFPOINT_MATRIX_PASSWORD="+c.user.Password)
+	return adaptertest.Serve(c.T, c.file, append(env, "HALFPOINT_MATRIX_HOMESERVER="+c.cfg.Homeserver, "HALFPOINT_MATRIX_USER="+c.user.ID.String(),
+		"HALFPOINT_MATRIX_PASSWORD="+c.user.Password)...)
 }
 
 // An instant is a moment on the wire at which the program is killed.
