@@ -31,10 +31,12 @@ func (s *Store) Holder(ctx context.Context, platform, id string) (h bot.Holder, 
 func (s *Store) Hold(ctx context.Context, h bot.Holder, instead string) (now bot.Holder, err error) {
 	defer annotate(&err, "hold %s", h.ID)
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := s.oneByOne(ctx, tx, "holder "+h.Platform+" "+h.Looks); err != nil {
+		// Whoever comes later waits until this one holds the name, or not.
+		_, err := tx.ExecContext(ctx, "INSERT INTO counter (name, n) VALUES ('holder', 1) ON CONFLICT (name) DO UPDATE SET n = counter.n + 1")
+		if err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `
+		_, err = tx.ExecContext(ctx, `
 			INSERT INTO holder (platform, platform_id, looks, secret, since)
 			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT)
 			WHERE NOT EXISTS (SELECT 1 FROM holder WHERE platform = $1 AND looks = $3 AND looks <> '' AND secret <> $4)

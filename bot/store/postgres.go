@@ -340,16 +340,6 @@ func importPostgres(ctx context.Context, address string, r io.Reader, progress P
 	return s, s.count(ctx, st.costly)
 }
 
-// oneByOne lets transactions with the same words go on one after the other, each when the one
-// before it has ended. On SQLite all do.
-func (s *Store) oneByOne(ctx context.Context, tx *sql.Tx, words string) error {
-	if s.address == "" {
-		return nil
-	}
-	_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1, hashtext(current_schema() || ' ' || CAST($2 AS TEXT)))", int32(lockClass), words)
-	return err
-}
-
 // once makes a change that takes long and cannot be made again, and during which nobody else
 // changes anything.
 func (s *Store) once(ctx context.Context, write func(context.Context, *sql.Tx) error) error {
