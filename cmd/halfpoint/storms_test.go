@@ -39,6 +39,7 @@ type storm struct {
 	requests  atomic.Int64
 	answers   atomic.Int64
 	restarts  atomic.Int64
+	struck    atomic.Int64 // how often something went wrong
 
 	mu      sync.Mutex
 	rnd     *rand.Rand
@@ -319,8 +320,8 @@ func (s *storm) end() {
 	s.stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Logf("%d games, %d requests in %v; %d restarts; the slowest answer after %v", len(s.games), s.requests.Load(), time.Since(s.began).Round(time.Second),
-		s.restarts.Load(), s.slowest.Round(time.Millisecond))
+	s.Logf("%d times, with %d restarts; %d games, %d requests in %v; the slowest answer after %v", s.struck.Load(), s.restarts.Load(),
+		len(s.games), s.requests.Load(), time.Since(s.began).Round(time.Second), s.slowest.Round(time.Millisecond))
 	if !s.Failed() {
 		s.check()
 	}
@@ -338,18 +339,19 @@ type strike func(s *storm)
 // tables is how many games are played at the same time.
 const tables = 3
 
-// strikes strikes a number of times while games are played.
+// strikes strikes a number of times while games are played, or fewer if the test has to end soon.
 func (s *storm) strikes(times int, hit strike) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		for range times {
 			for before := s.answers.Load(); s.answers.Load() < before+4; time.Sleep(time.Millisecond) { // between two they play
-				if s.Failed() {
+				if end, ok := s.Deadline(); s.Failed() || ok && time.Until(end) < answerFor {
 					return
 				}
 			}
 			hit(s)
+			s.struck.Add(1)
 		}
 		time.Sleep(s.within(500 * time.Millisecond)) // and they go on
 	}()
