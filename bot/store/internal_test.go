@@ -610,6 +610,29 @@ const deletedGames = `
 		('c', 1, 1, 'a', 'cancel', ''), ('c', 2, 1, 'a', 'ask B delete', ''),
 		('d', 1, 1, 'a', 'cancel', ''), ('d', 2, 1, 'a', 'ask B delete', ''), ('d', 3, 1, 'b', 'delete', '');`
 
+// Only what all have seen overtakes a post that was given up.
+func TestRetryBesideAPrivateMessage(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		where := match.Room{Platform: "web", Channel: "room"}
+		for _, p := range []match.OutboxPost{{ID: "board"}, {ID: "private", Private: true}, {ID: "public"}} {
+			p.Where, p.Kind = where, match.Notice
+			must(t, s.Commit(ctx, &match.Step{Request: p.ID, Posts: []match.OutboxPost{p}}))
+			if p.ID == "board" {
+				must(t, s.Change(ctx, p, outbox.Refused, "no"))
+				continue
+			}
+			must(t, s.Settle(ctx, p.ID, "1", nil, outbox.Decorations{}, nil))
+			if err := s.Retry(ctx, "board"); p.Private && err != nil || !p.Private && !errors.Is(err, ErrOvertaken) {
+				t.Errorf("after the %s one: %v", p.ID, err)
+			}
+			if p.Private {
+				must(t, s.Change(ctx, match.OutboxPost{ID: "board"}, outbox.Refused, "no"))
+			}
+		}
+	})
+}
+
 // Of an answer that was dropped only that is kept, and nobody can have it tried again.
 func TestDroppedAnswers(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *Store) {

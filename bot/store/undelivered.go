@@ -46,7 +46,7 @@ func (s *Store) Retry(ctx context.Context, post string) (err error) {
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var newer int
 		err := tx.QueryRowContext(ctx, `
-			SELECT (SELECT COUNT(*) FROM post newer WHERE newer.state = 'settled' AND newer.platform = post.platform
+			SELECT (SELECT COUNT(*) FROM post newer WHERE newer.state = 'settled' AND newer.private = 0 AND newer.platform = post.platform
 				AND newer.channel = post.channel AND newer.game = post.game AND newer.n > post.n)
 			FROM post WHERE id = $1 AND state = 'refused' AND kind <> 'answer'`, post).Scan(&newer)
 		switch {
