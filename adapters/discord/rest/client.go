@@ -43,6 +43,7 @@ type Config struct {
 	Application string        // id of the application
 	Version     string        // of this program, for the User-Agent
 	Patience    time.Duration // the longest wait for a bucket or a place in a second before RateLimited is returned
+	Processes   func() int    // how many processes share what Discord takes from the bot in a second; nil: one
 
 	Dial func(ctx context.Context, network, address string) (net.Conn, error) // opens connections; nil: TCP
 	Log  *slog.Logger                                                         // nil logs nothing
@@ -84,7 +85,7 @@ func New(cfg Config) (*Client, error) {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		log:     cfg.Log,
-		limits:  newLimits(),
+		limits:  newLimits(cfg.Processes),
 		buckets: newBuckets(),
 	}, nil
 }

@@ -27,6 +27,8 @@ const (
 // limits is what the client knows of how much it may ask, buckets aside. Its methods
 // may be called concurrently.
 type limits struct {
+	processes func() int // see Config; may be nil
+
 	mu      sync.Mutex
 	passed  window // requests with the token
 	invalid window // requests that Discord counted as invalid
@@ -38,8 +40,8 @@ type limits struct {
 	refused int // times in a row that the token was not accepted
 }
 
-func newLimits() *limits {
-	return &limits{passed: newWindow(mostPerSecond, second), invalid: newWindow(mostInvalid, invalidSpan)}
+func newLimits(processes func() int) *limits {
+	return &limits{processes: processes, passed: newWindow(mostPerSecond, second), invalid: newWindow(mostInvalid, invalidSpan)}
 }
 
 // pass waits until a request may be sent, no longer than patience.
@@ -63,7 +65,11 @@ func (l *limits) take(q call, patience time.Duration) (time.Duration, error) {
 	if err := l.paused(q); err != nil || q.open {
 		return 0, err
 	}
-	wait := time.Until(l.passed.free())
+	share := mostPerSecond
+	if l.processes != nil {
+		share = max(1, mostPerSecond/max(1, l.processes()))
+	}
+	wait := time.Until(l.passed.free(share))
 	if wait > patience {
 		return 0, &RateLimited{What: q.what, Wait: wait, Scope: ScopeOwn}
 	}
@@ -76,7 +82,7 @@ func (l *limits) paused(q call) error {
 	pauses := []struct {
 		until time.Time
 		scope string
-	}{{l.banned, ScopeCloudflare}, {l.invalid.free(), ScopeOwn}, {l.global, ScopeGlobal}, {l.token, ScopeToken}}
+	}{{l.banned, ScopeCloudflare}, {l.invalid.free(mostInvalid), ScopeOwn}, {l.global, ScopeGlobal}, {l.token, ScopeToken}}
 	if q.open { // people wait for these, and one server must not silence the others
 		pauses = append(pauses[:1], pauses[2])
 		pauses[1].until = l.interactions
@@ -141,8 +147,11 @@ func newWindow(n int, span time.Duration) window {
 	return window{times: make([]time.Time, n), span: span}
 }
 
-// free is when there may be one more.
-func (w *window) free() time.Time { return w.times[w.at].Add(w.span) }
+// free is when there may be one more, if only n, which is no more than the window holds, may be
+// in the span.
+func (w *window) free(n int) time.Time {
+	return w.times[(w.at+len(w.times)-n)%len(w.times)].Add(w.span)
+}
 
 func (w *window) add(t time.Time) {
 	w.times[w.at] = t

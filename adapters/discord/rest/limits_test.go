@@ -382,3 +382,32 @@ func TestPerSecond(t *testing.T) {
 		}
 	})
 }
+
+// Several processes share what the bot may ask in a second, however many there are now.
+func TestSharedPerSecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &discord{}
+		var processes atomic.Int32
+		c := newClient(t, d, func(cfg *Config) { cfg.Processes = func() int { return int(processes.Load()) } })
+		for _, n := range []int{1, 4, 3, 1000, 1} {
+			processes.Store(int32(n))
+			share := max(1, mostPerSecond/n)
+			time.Sleep(time.Minute)
+			first := len(d.asked)
+			for i := range 2 * share {
+				if _, err := c.Channel(t.Context(), fmt.Sprint(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			asked := d.asked[first:]
+			for i := share; i < len(asked); i++ {
+				if between := asked[i].at.Sub(asked[i-share].at); between < time.Second {
+					t.Errorf("one of %d processes: %d in %v", n, share+1, between)
+				}
+			}
+			if took := asked[share-1].at.Sub(asked[0].at); took > time.Second/2 {
+				t.Errorf("one of %d processes: %d take %v", n, share, took)
+			}
+		}
+	})
+}
