@@ -61,8 +61,6 @@ type Discord struct {
 	Listen      string      // address for interactions over HTTP; empty: they come through the gateway
 	Content     bool        // read messages, for turns typed in threads of games; only through the gateway
 	Shards      int         // of the whole bot; 0: as many as Discord recommends
-	First       int         // the first shard of this process
-	Count       int         // how many shards this process runs; 0: all from First
 }
 
 // Matrix configures the connection to Matrix. Without a homeserver it is off.
@@ -88,14 +86,14 @@ func (s *Settings) table() map[string]any {
 		"listen": &s.Listen, "hosts": &s.Hosts, "public_url": &s.URL, "owner_token": &s.Owner, "database": &s.Database, "lease": &s.Lease, "metrics": &s.Metrics, "rulesets": &s.Rulesets,
 		"limits.person": &l.Person, "limits.channel": &l.Channel, "limits.games_person": &l.Games.Person, "limits.games_channel": &l.Games.Channel,
 		"discord.token": &d.Token, "discord.application": &d.Application, "discord.public_key": &d.PublicKey, "discord.guild": &d.Guild,
-		"discord.api": &d.API, "discord.listen": &d.Listen, "discord.message_content": &d.Content, "discord.shards": &d.Shards, "discord.first": &d.First, "discord.count": &d.Count,
+		"discord.api": &d.API, "discord.listen": &d.Listen, "discord.message_content": &d.Content, "discord.shards": &d.Shards,
 		"matrix.homeserver": &m.Homeserver, "matrix.user": &m.User, "matrix.password": &m.Password, "matrix.token": &m.Token,
 		"matrix.recovery_key": &m.RecoveryKey, "matrix.allow": &m.Allow, "matrix.name": &m.Name, "matrix.avatar": &m.Avatar, "matrix.unlimited": &m.Unlimited,
 	}
 }
 
 // former are settings of older versions. They have no effect.
-var former = []string{"matrix.describe", "matrix.owners"}
+var former = []string{"matrix.describe", "matrix.owners", "discord.first", "discord.count"}
 
 // A source is where a setting was given.
 type source struct {

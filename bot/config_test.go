@@ -54,22 +54,22 @@ func settingsIn(t *testing.T, text string) (Settings, error) {
 // The file overrides the defaults, and the environment overrides the file.
 func TestSettings(t *testing.T) {
 	file := "listen: 0.0.0.0:80\nhosts: [go.example.org]\nlimits:\n  person: 6\n  games_person: 7\n" +
-		"discord:\n  token: a.b.c\n  public_key: cafe\n  guild: \"123456789012345678\"\n  shards: 4\n  message_content: true\nmatrix:\n  describe: true\n  owners: [\"@anna:example.org\"]\n" // as older versions knew it
+		"discord:\n  token: a.b.c\n  public_key: cafe\n  guild: \"123456789012345678\"\n  shards: 4\n  first: 2\n  count: 2\n  message_content: true\nmatrix:\n  describe: true\n  owners: [\"@anna:example.org\"]\n" // as older versions knew it
 	s, err := settingsIn(t, file)
 	if err != nil || s.Listen != "0.0.0.0:80" || !slices.Equal(s.Hosts, []string{"go.example.org"}) || s.Database != Defaults.Database ||
 		s.Limits != (Limits{6, Defaults.Limits.Channel, match.Limits{Person: 7, Channel: Defaults.Limits.Games.Channel}}) ||
 		s.Discord != (Discord{Token: secret.New("a.b.c"), PublicKey: "cafe", Guild: "123456789012345678", Shards: 4, Content: true}) ||
-		!slices.Equal(s.Former, []string{"matrix.describe", "matrix.owners"}) {
+		!slices.Equal(s.Former, []string{"discord.first", "discord.count", "matrix.describe", "matrix.owners"}) {
 		t.Errorf("%+v %v", s, err)
 	}
 	for name, value := range map[string]string{"LISTEN": "127.0.0.1:1", "RECORDS": "elsewhere", "HOSTS": "a.example,b.example", "LIMITS_CHANNEL": "300",
-		"LIMITS_GAMES_CHANNEL": "70", "DISCORD_PUBLIC_KEY": "beef", "DISCORD_COUNT": "2", "DISCORD_MESSAGE_CONTENT": "no", "DATABASE": ""} {
+		"LIMITS_GAMES_CHANNEL": "70", "DISCORD_PUBLIC_KEY": "beef", "DISCORD_SHARDS": "8", "DISCORD_MESSAGE_CONTENT": "no", "DATABASE": ""} {
 		t.Setenv("HALFPOINT_"+name, value)
 	}
 	s, err = settingsIn(t, file)
 	if err != nil || s.Listen != "127.0.0.1:1" || !slices.Equal(s.Hosts, []string{"a.example", "b.example"}) || s.Database != Defaults.Database ||
 		s.Limits != (Limits{6, 300, match.Limits{Person: 7, Channel: 70}}) ||
-		s.Discord != (Discord{Token: secret.New("a.b.c"), PublicKey: "beef", Guild: "123456789012345678", Shards: 4, Count: 2}) {
+		s.Discord != (Discord{Token: secret.New("a.b.c"), PublicKey: "beef", Guild: "123456789012345678", Shards: 8}) {
 		t.Errorf("%+v %v", s, err)
 	}
 }

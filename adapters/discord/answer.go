@@ -49,14 +49,16 @@ type pendingInteraction struct {
 	timer    *time.Timer
 	deferral chan ackState // has what became of the deferral once the timer has fired
 	looked   bool          // the deferral may be another one's, or no deferral but an answer
+	showing  bool          // another goroutine shows the posts that answer it
 	stored   chan struct{} // closed when the deferral is stored, or cannot be
 
 	begun chan struct{} // closed once the first answer or a deferral was given, or none will be
 	begin func()        // closes it
+	done  func()        // called when nothing is left to do
 }
 
-func newPending(in interaction.Interaction, respond interaction.Responder) *pendingInteraction {
-	x := &pendingInteraction{in: in, respond: respond, since: time.Now(), deferral: make(chan ackState, 1), begun: make(chan struct{})}
+func newPending(in interaction.Interaction, respond interaction.Responder, done func()) *pendingInteraction {
+	x := &pendingInteraction{in: in, respond: respond, done: done, since: time.Now(), deferral: make(chan ackState, 1), begun: make(chan struct{})}
 	x.begin = sync.OnceFunc(func() { close(x.begun) })
 	return x
 }
@@ -114,18 +116,20 @@ func (x *pendingInteraction) message() outbox.Receipt {
 
 // receive takes an interaction and returns at once; requests are asked in the order
 // of their channel. A form waits for nobody: Discord shows none after a deferral. It
-// returns nil if the interaction is known.
-func (a *Adapter) receive(in interaction.Interaction, respond interaction.Responder) *pendingInteraction {
+// returns nil if the interaction is known. When nothing is left to do, done is called.
+func (a *Adapter) receive(in interaction.Interaction, respond interaction.Responder, done func()) *pendingInteraction {
 	if in.User.Bot || in.User.ID == "" {
+		done()
 		return nil
 	}
 	if known, _ := a.seen.ContainsOrAdd(in.ID, struct{}{}); known {
+		done()
 		return nil
 	}
 	a.event.Set(time.Now())
 	a.met(in)
 	a.removeStaleCommands(in)
-	x := newPending(in, respond)
+	x := newPending(in, respond, done)
 	key, work := "channel "+in.Channel.ID, a.handle
 	if x.form = a.formFor(in); x.form != nil {
 		key, work = "form "+in.ID, func(ctx context.Context, x *pendingInteraction) {
@@ -148,20 +152,28 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 			key, work = "refused "+in.User.ID, func(ctx context.Context, x *pendingInteraction) { a.replyEphemeral(ctx, x, wordTooMuch) }
 		default:
 			x.begin()
+			done()
 			return x
 		}
 		x.timer = time.AfterFunc(answerAfter, func() { a.deferAnswer(x) })
 	}
 	ctx := a.drainCtx
-	err := a.requests.Go(key, func() { a.guarded(x, func() { work(ctx, x) }) })
+	err := a.requests.Go(key, func() {
+		a.guarded(x, func() { work(ctx, x) })
+		if !x.showing {
+			done()
+		}
+	})
 	switch {
 	case errors.Is(err, intake.ErrFull) && in.Kind != interaction.Typing:
 		a.replyEphemeral(ctx, x, wordBusy)
+		done()
 	case err != nil: // too much is typed, or the bot ends: what is deferred, the next process ends
 		if x.timer != nil {
 			x.timer.Stop()
 		}
 		x.begin()
+		done()
 	}
 	return x
 }
@@ -228,7 +240,13 @@ func (a *Adapter) handle(ctx context.Context, x *pendingInteraction) {
 	if len(answer.Posts) > 0 {
 		key = cmp.Or(string(answer.Posts[0].Game), key)
 	}
-	if err := a.answers.Go(key, func() { a.guarded(x, func() { a.showPosts(ctx, x, answer) }) }); err != nil {
+	x.showing = true
+	err = a.answers.Go(key, func() {
+		defer x.done()
+		a.guarded(x, func() { a.showPosts(ctx, x, answer) })
+	})
+	if err != nil {
+		x.showing = false
 		a.replyEphemeral(ctx, x, wordBusy)
 		for _, p := range answer.Posts {
 			if p.Kind != match.Answer {

@@ -24,6 +24,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/bot/units"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -114,6 +115,8 @@ type club struct {
 	a        *Adapter
 	log      logged
 	stop     func()
+	units    *units.Keeper // nil: the bot is one process alone
+	waits    bool          // for units: start does not wait until it is ready
 
 	rand     io.Reader       // see bot.Config; may be nil
 	address  string          // of the pages of games; empty: there are none
@@ -198,8 +201,11 @@ func (c *club) start() {
 		c.passes(6 * time.Second) // Discord lets nobody identify twice within five
 	}
 	c.recorder = &recorder{}
-	b := bot.New(c.store, bot.Config{Log: slog.New(slog.NewTextHandler(&c.log, &logging)),
+	b := bot.New(c.store, bot.Config{Log: slog.New(slog.NewTextHandler(&c.log, &logging)), Units: c.units,
 		Rand: c.rand, PublicURL: c.address, Pages: map[string]match.Pages{Name: match.LinkPages}})
+	if c.units != nil {
+		c.cfg.Hold, c.cfg.Processes = b.Hold, c.units.Processes
+	}
 	c.a, c.stop = c.runs(c.cfg, func(ctx context.Context, a *Adapter) error { return b.Run(ctx, between{a, c.recorder}) })
 }
 
@@ -240,6 +246,9 @@ func (c *club) runs(cfg Config, run func(context.Context, *Adapter) error) (a *A
 		}
 	})
 	c.Cleanup(stop)
+	if c.waits {
+		return a, stop
+	}
 	select {
 	case address := <-ready:
 		if address != "" {

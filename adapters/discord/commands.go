@@ -256,21 +256,27 @@ func findOption(name, option string) (bot.Option, bool) {
 
 // register registers the commands, unless they are there already.
 func (a *Adapter) register(ctx context.Context, commands []bot.Command) error {
+	if there, err := a.there(ctx, commands); err != nil || there {
+		return err
+	}
 	want := project(commands, a.cfg.Guild != "")
-	there, err := a.rest.Commands(ctx, a.cfg.Guild)
+	there, err := a.rest.PutCommands(ctx, a.cfg.Guild, want)
 	if err != nil {
-		return err
-	}
-	have, err := a.registeredAs(there)
-	if err != nil || bytes.Equal(canonical(have), canonical(want)) {
-		return err
-	}
-	if there, err = a.rest.PutCommands(ctx, a.cfg.Guild, want); err != nil {
 		return err
 	}
 	a.log.Info("commands registered", "count", len(want))
 	_, err = a.registeredAs(there)
 	return err
+}
+
+// there reports whether the commands are registered, and remembers the ids of those that are.
+func (a *Adapter) there(ctx context.Context, commands []bot.Command) (bool, error) {
+	there, err := a.rest.Commands(ctx, a.cfg.Guild)
+	if err != nil {
+		return false, err
+	}
+	have, err := a.registeredAs(there)
+	return err == nil && bytes.Equal(canonical(have), canonical(project(commands, a.cfg.Guild != ""))), err
 }
 
 // registeredAs reads the commands that Discord has, and remembers their ids for

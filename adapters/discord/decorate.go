@@ -280,7 +280,7 @@ func (a *Adapter) close(ctx context.Context, p outbox.Post) error {
 	if c.OwnerID != a.self || c.ThreadMetadata == nil || c.ThreadMetadata.Archived || c.ThreadMetadata.Locked || strings.HasSuffix(c.Name, result) {
 		return nil
 	}
-	return editError(a.rest.CloseThread(ctx, thread, clipped(c.Name, maxThread-units(result))+result))
+	return editError(a.rest.CloseThread(ctx, thread, clipped(c.Name, maxThread-length(result))+result))
 }
 
 // header has a status message say how its game stands.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,6 +20,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/units"
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
 )
@@ -40,7 +40,16 @@ type Config struct {
 
 	MessageContent bool // read what people type in threads of games: the application has the intent for it; not with Listen
 
-	Shards, First, Count int // see [gateway.Config]
+	Shards int // of the whole bot; 0: as many as Discord recommends
+
+	// Hold, if the bot has several processes, serves a unit whenever this process holds it; see
+	// [bot.Bot]. All processes must have the same Shards. Nil: the process is alone.
+	Hold func(ctx context.Context, unit string, serve func(context.Context, *units.Held) error) error
+	// Turn takes the next of the turns of all processes; see [gateway.Config]. Nil: the process
+	// is alone.
+	Turn func(ctx context.Context, name string, every time.Duration) (wait time.Duration, err error)
+	// Processes returns how many processes share what Discord takes from the bot; nil: one.
+	Processes func() int
 
 	Person, Channel int // requests a minute that a person, and a channel, may make; 0: 60, 120
 
@@ -113,13 +122,17 @@ type Adapter struct {
 	requests *intake.Queue   // requests, by channel
 	answers  *intake.Queue   // answers on their way, each game's one after the other
 
-	connected  func()                            // called when interactions can come
-	commandIDs atomic.Pointer[map[string]string] // of those at the top, by name, as they are registered; nil until it is known
+	isConnected chan struct{}                     // closed when interactions can come
+	connected   func()                            // called when they can
+	commandIDs  atomic.Pointer[map[string]string] // of those at the top, by name, as they are registered; nil until it is known
 
 	seen      *cache[struct{}] // ids of interactions and messages: some come twice
 	following chan struct{}    // holds a value for each answer whose picture follows
 
 	gateway atomic.Pointer[gateway.Gateway] // nil before Run, and where interactions come over HTTP
+	shards  atomic.Int64                    // of the whole bot; 0: not known
+	known   intake.Mark                     // that number became known
+	leads   atomic.Bool                     // over HTTP: this process does what one does for all
 	up      intake.State                    // there: Discord can be reached
 	event   intake.Mark                     // an interaction or a message came
 	probed  intake.Mark                     // Discord answered a probe
@@ -132,6 +145,7 @@ var (
 	_ bot.Adapter    = (*Adapter)(nil)
 	_ bot.Membership = (*Adapter)(nil)
 	_ bot.Host       = (*Adapter)(nil)
+	_ bot.Sharded    = (*Adapter)(nil)
 	_ bot.Watched    = (*Adapter)(nil)
 )
 
@@ -156,7 +170,7 @@ func New(cfg Config) (*Adapter, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	log := cfg.Log.With("adapter", Name)
-	api, err := rest.New(rest.Config{API: cfg.API, Token: cfg.Token, Application: cfg.Application, Version: cfg.Version, Patience: patience, Dial: cfg.Dial, Log: log})
+	api, err := rest.New(rest.Config{API: cfg.API, Token: cfg.Token, Application: cfg.Application, Version: cfg.Version, Patience: patience, Processes: cfg.Processes, Dial: cfg.Dial, Log: log})
 	if err != nil {
 		return nil, err
 	}
@@ -204,29 +218,17 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 	a.answers = intake.NewQueue(showWorkers, panicked)
 	a.reportedAway = true
 
-	connected := make(chan struct{})
-	a.connected = sync.OnceFunc(func() { close(connected) })
-	var group sync.WaitGroup
-	group.Go(func() {
-		a.registered(run, stop)
-		select {
-		case <-connected:
-			a.greet(run)
-		case <-run.Done():
-		}
-	})
-	group.Go(func() { a.servers(run) })
+	a.isConnected = make(chan struct{})
+	a.connected = sync.OnceFunc(func() { close(a.isConnected) })
+	// Requests that were taken are answered.
+	defer context.AfterFunc(run, func() { time.AfterFunc(drainFor, cancel) })()
 	var err error
 	if a.cfg.Listen != "" {
-		err = a.serve(run)
+		err = a.serve(run, stop)
 	} else {
-		err = a.connect(run)
+		err = a.connect(run, stop)
 	}
 	stop(nil)
-	group.Wait()
-
-	// Requests that were taken are answered.
-	defer time.AfterFunc(drainFor, cancel).Stop()
 	a.requests.Close()
 	a.answers.Close()
 	cancel()
@@ -277,51 +279,12 @@ func (a *Adapter) greet(ctx context.Context) {
 	a.log.Info("connected to Discord", "bot", app.Name, "servers", app.Servers, "commands", len(project(bot.Commands(), a.cfg.Guild != "")))
 }
 
-// connect takes interactions through the gateway.
-func (a *Adapter) connect(ctx context.Context) error {
-	var g *gateway.Gateway
-	g, err := gateway.New(gateway.Config{
-		Token: a.cfg.Token, Bot: a.rest.GatewayBot, Shards: a.cfg.Shards, First: a.cfg.First, Count: a.cfg.Count,
-		Handle: func(raw json.RawMessage) {
-			in, err := interaction.Parse(raw)
-			if in.Token == "" {
-				a.log.Warn("malformed interaction ignored", "error", err)
-				return
-			}
-			a.receive(in, interaction.Direct(a.rest.Client, in))
-		},
-		Intents: a.intents(), Message: a.readMessage, Changed: a.changed,
-		Connected: func(bool) { // before anything is asked that comes after it
-			a.reporting <- struct{}{}
-			if whole(g.Status()) {
-				a.back(ctx)
-			}
-			<-a.reporting
-			a.connected()
-			if a.cfg.Ready != nil {
-				a.cfg.Ready("")
-			}
-		},
-		Dial: a.cfg.Dial, Log: a.log,
-	})
-	if err != nil {
-		return err
-	}
-	a.gateway.Store(g)
-	var group sync.WaitGroup
-	watching, stop := context.WithCancel(ctx)
-	defer group.Wait()
-	defer stop()
-	group.Go(func() { a.watch(watching, g) })
-	return g.Run(ctx)
-}
-
 // serve takes interactions over HTTP.
-func (a *Adapter) serve(ctx context.Context) error {
+func (a *Adapter) serve(ctx context.Context, stop context.CancelCauseFunc) error {
 	endpoint, err := interaction.NewEndpoint(interaction.EndpointConfig{
 		PublicKey: a.cfg.PublicKey, Client: a.rest.Client, Log: a.log,
 		Handle: func(in interaction.Interaction, respond interaction.Responder) {
-			if x := a.receive(in, respond); x != nil {
+			if x := a.receive(in, respond, func() {}); x != nil {
 				<-x.begun // the response is held open meanwhile
 			}
 		},
@@ -344,6 +307,27 @@ func (a *Adapter) serve(ctx context.Context) error {
 	var group sync.WaitGroup
 	defer group.Wait()
 	group.Go(func() { a.probe(ctx) })
+	group.Go(func() {
+		err := a.hold(ctx, Name, func(ctx context.Context, _ *units.Held) error {
+			a.leads.Store(true)
+			defer a.leads.Store(false)
+			a.reporting <- struct{}{}
+			a.reportedAway = true // the process before this one may have said so
+			if up, _ := a.up.Is(); up {
+				a.back(ctx)
+			}
+			<-a.reporting
+			a.lead(ctx, stop)
+			<-ctx.Done()
+			return nil
+		})
+		if err != nil {
+			stop(err)
+		}
+	})
+	if !a.alone() {
+		group.Go(func() { a.learnCommands(ctx) })
+	}
 	a.connected()
 	if a.cfg.Ready != nil {
 		a.cfg.Ready(listener.Addr().String())

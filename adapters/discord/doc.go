@@ -69,6 +69,7 @@
 //	errors.go    errors of Discord as the outbox knows them
 //	outage.go    outages of Discord
 //	record.go    records and diagrams in files, and the form for them
+//	units.go     shards, which several processes share
 //	check.go     tests of the configuration
 //	words.go     the adapter's own texts
 //

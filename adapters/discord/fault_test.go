@@ -469,7 +469,7 @@ func TestAnswerWithoutItsMessage(t *testing.T) {
 		c.a.receive(in, func(ctx context.Context, r rest.Response) (*rest.Sent, error) {
 			_, err := c.a.rest.Respond(ctx, in.ID, in.Token, r)
 			return nil, err
-		})
+		}, func() {})
 		m := c.shows(thread, "Black C3")
 		c.settle()
 		if sent != receipt(thread.ID(), m.ID) || count(thread.Messages(), says("Black C3")) != 1 {

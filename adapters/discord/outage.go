@@ -23,13 +23,13 @@ func whole(shards []gateway.Status) bool {
 	return len(shards) > 0 && !slices.ContainsFunc(shards, func(s gateway.Status) bool { return !s.Connected })
 }
 
-// watch reports to the service when a shard of this process has not been connected for a
-// while, and when all are connected again; it repeats a report that failed.
+// watch reports to the service when a shard that this process holds has not been connected for
+// a while, and when all of these are connected again; it repeats a report that failed.
 func (a *Adapter) watch(ctx context.Context, g *gateway.Gateway) {
 	began := time.Now()
 	a.look(ctx, awayAfter/3, func() (away, back bool) {
 		shards := g.Status() // taken while reporting is held, so that reports keep their order
-		away = len(shards) == 0 && time.Since(began) > awayAfter
+		away = len(shards) == 0 && !a.others() && time.Since(began) > awayAfter
 		for _, s := range shards {
 			away = away || !s.Connected && time.Since(s.Since) > awayAfter
 		}
@@ -47,6 +47,11 @@ func (a *Adapter) probe(ctx context.Context) {
 		}
 		return unreachable(err), true
 	})
+}
+
+// others reports whether other processes run, which may hold the shards.
+func (a *Adapter) others() bool {
+	return !a.alone() && (a.cfg.Processes == nil || a.cfg.Processes() > 1)
 }
 
 // look looks again and again whether Discord is away or back, until ctx is done.
@@ -81,6 +86,9 @@ func (a *Adapter) away(ctx context.Context) {
 	}
 	a.reportedAway = true
 	a.up.Set(false, time.Now())
+	if !a.reports() {
+		return
+	}
 	if err := a.service.Report(ctx, bot.Away{Platform: Name}); err != nil && ctx.Err() == nil {
 		a.log.Error("storing an outage failed, will retry", "error", err)
 	}
@@ -88,6 +96,10 @@ func (a *Adapter) away(ctx context.Context) {
 
 // back tells the service that Discord can be reached. The caller holds a.reporting.
 func (a *Adapter) back(ctx context.Context) {
+	if !a.reports() {
+		a.up.Set(true, time.Now())
+		return
+	}
 	if err := tried(ctx, func() error { return a.service.Report(ctx, bot.Back{Platform: Name}) }); err != nil {
 		a.log.Error("storing the end of an outage failed, will retry", "error", err)
 		return
@@ -96,9 +108,13 @@ func (a *Adapter) back(ctx context.Context) {
 	a.up.Set(true, time.Now())
 }
 
-// Health tells how the connection to Discord is: all shards of this process, or where
+// reports reports whether this process tells the service when Discord is away: over HTTP that is
+// up to one of them.
+func (a *Adapter) reports() bool { return a.cfg.Listen == "" || a.alone() || a.leads.Load() }
+
+// Health tells how the connection to Discord is: all shards that this process holds, or where
 // interactions come over HTTP, whether Discord answers. The heartbeat is that of the shard
-// whose last is the oldest.
+// whose last is the oldest. A process that holds none because others do is connected.
 func (a *Adapter) Health() bot.Health {
 	h := bot.Health{Event: a.event.At(), Refused: map[string]uint64{"person_limit": a.personLimit.Refused(), "channel_limit": a.channelLimit.Refused()}}
 	if a.cfg.Listen != "" {
@@ -111,6 +127,11 @@ func (a *Adapter) Health() bot.Health {
 		return h
 	}
 	shards, connected := g.Status(), 0
+	if len(shards) == 0 && a.others() {
+		h.Since = a.known.At()
+		h.Connected = !h.Since.IsZero()
+		return h
+	}
 	h.Connected = whole(shards)
 	for i, s := range shards {
 		if s.Connected {

@@ -227,18 +227,18 @@ func threadName(p outbox.Post) string {
 // clipped shortens a name to most characters as Discord counts them, between those that
 // people see: an emoji may be made of several.
 func clipped(name string, most int) string {
-	if units(name) <= most {
+	if length(name) <= most {
 		return name
 	}
 	out := ""
-	for g := uniseg.NewGraphemes(name); g.Next() && units(out+g.Str()) < most; {
+	for g := uniseg.NewGraphemes(name); g.Next() && length(out+g.Str()) < most; {
 		out += g.Str()
 	}
 	return strings.TrimRight(out, " ·–") + "…"
 }
 
-// units is how many characters Discord counts in a text at most.
-func units(s string) int { return len(utf16.Encode([]rune(s))) }
+// length is how many characters Discord counts in a text at most.
+func length(s string) int { return len(utf16.Encode([]rune(s))) }
 
 // threadsOf takes note of which channels the threads belong to that a post names.
 func (a *Adapter) threadsOf(p outbox.Post) {

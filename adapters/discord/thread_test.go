@@ -214,7 +214,7 @@ func TestLongNameOfAThread(t *testing.T) {
 		tb.ends(thread)
 		tb.passes(closeAfter)
 		for _, name := range []string{named, thread.Name()} {
-			if n := units(name); n > maxThread || n < maxThread-10 || !strings.Contains(name, strings.Repeat(family, 5)+" – ") {
+			if n := length(name); n > maxThread || n < maxThread-10 || !strings.Contains(name, strings.Repeat(family, 5)+" – ") {
 				t.Errorf("%d characters: %q", n, name)
 			}
 		}

@@ -54,7 +54,7 @@ type message struct {
 }
 
 // readMessage returns what is to be done about a message; nil: nothing, it is chat.
-func (a *Adapter) readMessage(raw json.RawMessage) func() {
+func (a *Adapter) readMessage(raw json.RawMessage) func(done func()) {
 	var m message
 	if json.Unmarshal(raw, &m) != nil || m.ID == "" || m.Author.ID == "" || m.Author.Bot || m.Webhook != "" ||
 		m.Type != discordgo.MessageTypeDefault && m.Type != discordgo.MessageTypeReply {
@@ -69,7 +69,7 @@ func (a *Adapter) readMessage(raw json.RawMessage) func() {
 		}
 	}
 	a.event.Set(time.Now())
-	return func() { a.takeMessage(m) }
+	return func(done func()) { a.takeMessage(m, a.unlessCut(done)) }
 }
 
 // unaddressed takes one of the mentions off the beginning or end of a text, and reports
@@ -106,13 +106,19 @@ func (a *Adapter) byRole(ctx context.Context, m *message) error {
 	return nil
 }
 
-// takeMessage has a message handled, in the order of its channel, once.
-func (a *Adapter) takeMessage(m message) {
+// takeMessage has a message handled, in the order of its channel, once, and then calls done.
+func (a *Adapter) takeMessage(m message, done func()) {
 	if known, _ := a.seen.ContainsOrAdd("message "+m.ID, struct{}{}); known {
+		done()
 		return
 	}
-	if a.requests.Go("channel "+m.Channel, func() { a.handleMessage(a.drainCtx, m) }) != nil {
+	err := a.requests.Go("channel "+m.Channel, func() {
+		defer done()
+		a.handleMessage(a.drainCtx, m)
+	})
+	if err != nil {
 		a.log.Warn("too much at once, message ignored", "message", m.ID)
+		done()
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/bot/units"
 )
 
 // discordConfig returns the settings of Discord.
@@ -15,16 +17,21 @@ func discordConfig(s bot.Settings, log *slog.Logger) discord.Config {
 	d := s.Discord
 	return discord.Config{
 		Token: d.Token, Application: d.Application, PublicKey: d.PublicKey, Guild: d.Guild, API: d.API, Listen: d.Listen, MessageContent: d.Content,
-		Shards: d.Shards, First: d.First, Count: d.Count, Person: s.Limits.Person, Channel: s.Limits.Channel, Version: version(), Log: log,
+		Shards: d.Shards, Person: s.Limits.Person, Channel: s.Limits.Channel, Version: version(), Log: log,
 	}
 }
 
-// discordAdapters returns the adapter of Discord, none if it is not configured.
-func discordAdapters(s bot.Settings, log *slog.Logger) ([]bot.Adapter, error) {
+// discordAdapters returns the adapter of Discord, none if it is not configured. A nil Keeper is
+// that of a process that is alone.
+func discordAdapters(s bot.Settings, st *store.Store, b *bot.Bot, k *units.Keeper, log *slog.Logger) ([]bot.Adapter, error) {
 	if s.Discord.Token.IsZero() {
 		return nil, nil
 	}
-	a, err := discord.New(discordConfig(s, log))
+	c := discordConfig(s, log)
+	if k != nil {
+		c.Hold, c.Turn, c.Processes = b.Hold, st.Turn, k.Processes
+	}
+	a, err := discord.New(c)
 	if err != nil {
 		return nil, s.Mistake(err)
 	}

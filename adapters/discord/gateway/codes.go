@@ -4,7 +4,7 @@ import "fmt"
 
 // Codes by which connections are closed.
 const (
-	closeLeave   = 1000 // ours, when the program ends: the session ends with it
+	closeLeave   = 1000 // ours, where nobody goes on with the session: it ends
 	closeResume  = 4000 // ours otherwise: the session stays
 	closeNoLogin = 4003 // Discord's: the session cannot be resumed, as after the next two
 	closeSeq     = 4007

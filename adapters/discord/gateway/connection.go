@@ -57,8 +57,9 @@ type ending struct {
 type connection struct {
 	s          *shard
 	socket     *websocket.Conn
-	session    string // to resume; empty: identify
-	identified func() // called when it identifies
+	address    string
+	session    Session // to resume; without an id: identify
+	identified func()  // called when it identifies
 
 	interval time.Duration // between heartbeats; 0 before hello
 	beat     chan struct{} // asks for a heartbeat now
@@ -128,7 +129,11 @@ func (c *connection) run(ctx context.Context, within time.Duration) ending {
 	var beating sync.WaitGroup
 	defer beating.Wait()
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { hangUp(c.socket, closeLeave) })
+	leave := closeLeave
+	if c.s.keep != nil {
+		leave = closeResume
+	}
+	stop := context.AfterFunc(ctx, func() { hangUp(c.socket, leave) })
 	defer stop()
 	c.socket.SetCloseHandler(func(int, string) error { return nil })
 	c.extend(within)
@@ -145,7 +150,7 @@ func (c *connection) run(ctx context.Context, within time.Duration) ending {
 		c.end.code, c.end.err = closed.Code, nil
 		c.socket.Close()
 	case ctx.Err() != nil:
-		hangUp(c.socket, closeLeave)
+		hangUp(c.socket, leave)
 	default:
 		hangUp(c.socket, closeResume)
 	}
@@ -199,9 +204,9 @@ func (c *connection) hello(data json.RawMessage) error {
 	c.interval = time.Duration(hello.Interval) * time.Millisecond
 	s := c.s
 	token := s.g.cfg.Token.Reveal()
-	if c.session != "" {
+	if c.session.ID != "" {
 		c.end.resumed = true
-		return c.write(opResume, map[string]any{"token": token, "session_id": c.session, "seq": s.seq.Load()})
+		return c.write(opResume, map[string]any{"token": token, "session_id": c.session.ID, "seq": c.session.Seq})
 	}
 	s.starts.Allow()
 	c.identified()
@@ -240,7 +245,7 @@ func (c *connection) beats(ctx context.Context) {
 			return
 		}
 		var seq *int64
-		if n := c.s.seq.Load(); n > 0 {
+		if n := c.s.at.seq(); n > 0 {
 			seq = &n
 		}
 		if c.write(opHeartbeat, seq) != nil {
@@ -263,21 +268,29 @@ func (c *connection) dispatch(ctx context.Context, p packet) error {
 	switch {
 	case p.Type == "READY":
 		c.end.ready = true
-		s.begin(p.Data)
+		s.begin(p.Data, c.address)
 	case p.Type == "RESUMED":
 		c.end.ready = true
-	case p.Seq <= s.seq.Load():
+	case p.Seq <= s.at.seq():
 		return nil // a replay overlaps
 	default:
 		if event := s.g.event(p); event != nil {
+			done := s.at.begin(p.Seq)
 			select {
-			case s.events <- event:
+			case s.events <- func() { s.handle(event, done) }:
 			case <-ctx.Done():
+				done()
 				return ctx.Err()
 			}
 		}
 	}
-	s.seq.Store(max(p.Seq, s.seq.Load()))
+	s.at.receive(p.Seq)
+	if p.Type == "READY" {
+		select {
+		case s.begun <- struct{}{}:
+		default:
+		}
+	}
 	switch {
 	case !c.end.ready:
 		c.extend(startTime)

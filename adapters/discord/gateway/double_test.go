@@ -132,7 +132,7 @@ func TestBackPressure(t *testing.T) {
 		release := make(chan struct{})
 		handled := make(chan json.RawMessage, 10*mostEvents)
 		d, c := onDouble(t, func(cfg *Config) {
-			cfg.Handle = func(raw json.RawMessage) { <-release; handled <- raw }
+			cfg.Handle = func(raw json.RawMessage, done func()) { <-release; handled <- raw; done() }
 		})
 		c.events = handled
 		c.resumes(false)

@@ -16,6 +16,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
 	"go.uber.org/goleak"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
@@ -226,11 +227,26 @@ func (d *discord) run(change func(*Config)) *client {
 	return run(d.t, Config{Token: secret.New(token), Bot: d.bot, Dial: d.network.DialContext}, change)
 }
 
+// serves has one shard of so many served, beginning with a session.
+func (d *discord) serves(id, total int, from Session, keep func(Session), change func(*Config)) *client {
+	d.t.Helper()
+	return serving(d.t, Config{Token: secret.New(token), Bot: d.bot, Dial: d.network.DialContext}, change,
+		func(ctx context.Context, g *Gateway) error { return g.Serve(ctx, id, total, from, keep) })
+}
+
 func run(t *testing.T, cfg Config, change func(*Config)) *client {
+	t.Helper()
+	return serving(t, cfg, change, serveAll)
+}
+
+func serving(t *testing.T, cfg Config, change func(*Config), serve func(context.Context, *Gateway) error) *client {
 	t.Helper()
 	c := &client{t: t, events: make(chan json.RawMessage, 100_000), connected: make(chan bool, 1000), result: make(chan error, 1)}
 	var logged lockedBuffer
-	cfg.Handle = func(raw json.RawMessage) { c.events <- raw }
+	cfg.Handle = func(raw json.RawMessage, done func()) {
+		c.events <- raw
+		done()
+	}
 	cfg.Connected = func(resumed bool) { c.connected <- resumed }
 	cfg.Log = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if change != nil {
@@ -242,7 +258,7 @@ func run(t *testing.T, cfg Config, change func(*Config)) *client {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	c.g, c.cancel = g, cancel
-	go func() { c.result <- g.Run(ctx) }()
+	go func() { c.result <- serve(ctx, g) }()
 	t.Cleanup(func() {
 		c.stop() //nolint:errcheck // the test has looked at it
 		if strings.Contains(logged.String(), "canary") || strings.Contains(logged.String(), cfg.Token.Reveal()) {
@@ -252,27 +268,40 @@ func run(t *testing.T, cfg Config, change func(*Config)) *client {
 	return c
 }
 
-// stop ends the client and gives what Run gave.
+// serveAll serves all shards, as a process that is alone.
+func serveAll(ctx context.Context, g *Gateway) error {
+	total, err := g.Shards(ctx)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for id := range total {
+		group.Go(func() error { return g.Serve(ctx, id, total, Session{}, nil) })
+	}
+	return group.Wait()
+}
+
+// stop ends the client and gives what serving gave.
 func (c *client) stop() error {
 	c.t.Helper()
 	c.cancel()
 	return c.ended()
 }
 
-// ended waits for the end of Run.
+// ended waits for the end of serving.
 func (c *client) ended() error {
 	c.t.Helper()
-	err := wait(c.t, "end of Run", c.result)
+	err := wait(c.t, "end of serving", c.result)
 	c.result <- err
 	return err
 }
 
-// isFatal waits for the end of Run, which must be for a reason with this code.
+// isFatal waits for the end of serving, which must be for a reason with this code.
 func (c *client) isFatal(code int) {
 	c.t.Helper()
 	var f *Fatal
 	if err := c.ended(); !errors.As(err, &f) || f.Code != code {
-		c.t.Errorf("Run: %v", err)
+		c.t.Errorf("serving: %v", err)
 	}
 }
 

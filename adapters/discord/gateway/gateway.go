@@ -4,17 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
-	"golang.org/x/time/rate"
-
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/internal/backoff"
 	"github.com/halfpoint-go/halfpoint/internal/secret"
@@ -48,37 +46,54 @@ type Config struct {
 	Token  secret.Text // without "Bot "
 	Bot    func(context.Context) (*discordgo.GatewayBotResponse, error)
 	Shards int // of the whole bot; 0: as many as Discord recommends
-	First  int // the first that this process runs
-	Count  int // how many it runs; 0: all from First
+
+	// Turn, if the bot has several processes, takes the next of their common turns of that
+	// name, of which there is one in each span of time, and returns how long it is until then.
+	// Nil: the process is alone.
+	Turn func(ctx context.Context, name string, every time.Duration) (wait time.Duration, err error)
 
 	Intents int // of messages and changes; 0: none come
 
 	// Message reads a message and returns at once: what is to be done about it, which the
 	// gateway calls in turn with Handle; nil: nothing. It may be called concurrently. A
 	// nil Message reads none.
-	Message func(message json.RawMessage) func()
+	Message func(message json.RawMessage) func(done func())
 
 	// Changed receives changes in servers and channels, and returns at once. It may be
 	// called concurrently, and may be nil.
 	Changed func(event string, data json.RawMessage)
 
-	Handle    func(interaction json.RawMessage) // called for one interaction of a shard after the other
-	Connected func(resumed bool)                // a shard is connected, before any later interaction of it is handled; may be nil
+	// Handle is called for one interaction of a shard after the other, and returns soon. Once
+	// done is called, Discord need not send the interaction again; done may be called
+	// concurrently, and more than once.
+	Handle    func(interaction json.RawMessage, done func())
+	Connected func(resumed bool) // a shard is connected, before any later interaction of it is handled; may be nil
 
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error) // nil is TCP
 	Log  *slog.Logger                                                      // nil logs nothing
 }
 
+// A Session is what another process needs to go on where this one was. The zero Session
+// begins with Identify.
+type Session struct {
+	ID  string `json:"session_id"`
+	URL string `json:"resume_gateway_url"`
+	Seq int64  `json:"seq"` // all events up to it are done
+}
+
 // How long things take.
 const (
-	startTime    = 30 * time.Second // until a connection is ready
-	resumeTime   = 50 * time.Second // in which Discord must answer one of up to three Resumes; then the shard identifies: it is deaf for a minute at most
-	graceTime    = 5 * time.Second  // beyond a beat's interval for its acknowledgement
-	paceTime     = time.Second      // between two connections of a shard
-	backoffTime  = time.Second      // after the first failure, doubled for each further one
-	longestTime  = 12 * time.Second // backoff, give or take a quarter
-	identifyTime = 5 * time.Second  // between two of a max_concurrency group
-	invalidTime  = 4 * time.Second  // after a session was refused, at most; Discord asks for one to five seconds
+	startTime    = 30 * time.Second           // until a connection is ready
+	resumeTime   = 50 * time.Second           // in which Discord must answer one of up to three Resumes; then the shard identifies: it is deaf for a minute at most
+	graceTime    = 5 * time.Second            // beyond a beat's interval for its acknowledgement
+	paceTime     = time.Second                // between two connections of a shard
+	backoffTime  = time.Second                // after the first failure, doubled for each further one
+	longestTime  = 12 * time.Second           // backoff, give or take a quarter
+	identifyTime = 5 * time.Second            // between two of a max_concurrency group
+	turnTime     = identifyTime + time.Second // between those of several processes, which take a moment to connect
+	invalidTime  = 4 * time.Second            // after a session was refused, at most; Discord asks for one to five seconds
+	keepTime     = 5 * time.Second            // between two times that a session is kept
+	doneTime     = 6 * time.Second            // for what was received to be done, before the session is passed on
 )
 
 // mostEvents is how many interactions of a shard wait for Handle before the shard
@@ -93,14 +108,14 @@ type Status struct {
 	Heartbeat time.Time // when Discord last acknowledged one; zero: never
 }
 
-// A Gateway is a set of shards.
+// A Gateway is what the shards of a process share. Its methods may be called concurrently.
 type Gateway struct {
 	cfg   Config
 	log   *slog.Logger
 	start *identifyLimiter
 
 	mu     sync.Mutex
-	shards []*shard
+	shards []*shard // that are served
 }
 
 // New checks the configuration.
@@ -108,56 +123,50 @@ func New(cfg Config) (*Gateway, error) {
 	switch {
 	case cfg.Token.IsZero():
 		return nil, errors.New("discord.token is missing")
-	case cfg.Shards < 0 || cfg.First < 0 || cfg.Count < 0 || cfg.Shards > 0 && cfg.First+cfg.Count > cfg.Shards:
-		return nil, fmt.Errorf("shards %d to %d are not within %d shards", cfg.First, cfg.First+cfg.Count-1, cfg.Shards)
+	case cfg.Shards < 0:
+		return nil, errors.New("discord.shards is negative")
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Gateway{cfg: cfg, log: cfg.Log, start: newIdentifyLimiter(cfg.Bot, cfg.Log)}, nil
+	return &Gateway{cfg: cfg, log: cfg.Log, start: newIdentifyLimiter(cfg.Bot, cfg.Turn, cfg.Log)}, nil
 }
 
-// Run connects the shards and keeps them connected until ctx is done, and until the
-// interactions that they have received are handled. An error is a [*Fatal].
-func (g *Gateway) Run(ctx context.Context) error {
-	began := time.Now()
+// Shards returns the number of shards of the whole bot. If Config.Shards does not say it,
+// Shards asks Discord until it answers; 0: ctx is done before. An error is a [*Fatal].
+func (g *Gateway) Shards(ctx context.Context) (int, error) {
+	if g.cfg.Shards > 0 {
+		return g.cfg.Shards, nil
+	}
 	info, err := g.first(ctx)
 	if err != nil || info == nil {
-		return err
+		return 0, err
 	}
-	total := g.cfg.Shards
-	if total == 0 {
-		total = max(info.Shards, 1)
-	}
-	last := total
-	if g.cfg.Count > 0 {
-		last = g.cfg.First + g.cfg.Count
-	}
-	if g.cfg.First >= total || last > total {
-		return &Fatal{Reason: fmt.Sprintf("Discord recommends %d shards and this process is to run %d to %d", total, g.cfg.First, last-1),
-			Advice: "Say how many shards the bot has in all: discord.shards."}
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	return max(info.Shards, 1), nil
+}
+
+// Serve connects a shard and keeps it connected until ctx is done, and until the events that
+// it has received are handled. It begins with the session that another process had.
+//
+// keep stores the session for the process that serves the shard next: when it begins, every
+// few seconds if it has got on, and at the end, before which Serve waits a while until what was
+// received is done. If keep is nil, the session ends with Serve.
+//
+// An error is a [*Fatal]. No shard is served twice at a time.
+func (g *Gateway) Serve(ctx context.Context, id, total int, from Session, keep func(Session)) error {
+	s := newShard(g, id, total)
+	s.keep = keep
+	s.at.enter(from)
 	g.mu.Lock()
-	for id := g.cfg.First; id < last; id++ {
-		g.shards = append(g.shards, &shard{g: g, id: id, total: total, base: info.URL, since: began, log: g.log.With("shard", id),
-			events: make(chan func(), mostEvents), starts: rate.NewLimiter(rate.Every(time.Hour/perHour), perHour)})
-	}
+	g.shards = append(g.shards, s)
+	slices.SortFunc(g.shards, func(a, b *shard) int { return a.id - b.id })
 	g.mu.Unlock()
-	var group sync.WaitGroup
-	for _, s := range g.shards { // Status lists all of them by now
-		group.Go(func() {
-			if err := s.run(ctx); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	group.Wait()
-	if fatal, ok := errors.AsType[*Fatal](context.Cause(ctx)); ok {
-		return fatal
-	}
-	return nil
+	defer func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.shards = slices.DeleteFunc(g.shards, func(other *shard) bool { return other == s })
+	}()
+	return s.serve(ctx)
 }
 
 // first asks Discord for the gateway until it answers; nil if ctx ends before.
@@ -177,7 +186,7 @@ func (g *Gateway) first(ctx context.Context) (*discordgo.GatewayBotResponse, err
 	return nil, nil
 }
 
-// Status returns the state of each shard. It may be called concurrently.
+// Status returns the state of each shard that is served, in order.
 func (g *Gateway) Status() []Status {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -189,10 +198,10 @@ func (g *Gateway) Status() []Status {
 }
 
 // event returns what is to be done about an event; nil: nothing.
-func (g *Gateway) event(p packet) func() {
+func (g *Gateway) event(p packet) func(done func()) {
 	switch {
 	case p.Type == InteractionCreate:
-		return func() { g.cfg.Handle(p.Data) }
+		return func(done func()) { g.cfg.Handle(p.Data, done) }
 	case p.Type == MessageCreate && g.cfg.Message != nil:
 		return g.cfg.Message(p.Data)
 	case changes[p.Type] && g.cfg.Changed != nil:

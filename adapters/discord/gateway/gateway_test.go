@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -20,7 +21,7 @@ import (
 func TestIdentifies(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDiscord(t)
-		c := d.run(func(cfg *Config) { cfg.Shards, cfg.First, cfg.Count = 4, 2, 1 })
+		c := d.serves(2, 4, Session{}, nil, nil)
 		at := d.accept()
 		if at.path != "/?v=10&encoding=json" {
 			t.Errorf("connected to %s", at.path)
@@ -35,13 +36,13 @@ func TestIdentifies(t *testing.T) {
 			t.Errorf("status %+v", s)
 		}
 		if err := c.stop(); err != nil {
-			t.Error("Run: ", err)
+			t.Error("Serve: ", err)
 		}
 		if code := at.closed(); code != closeLeave {
 			t.Errorf("left with %d: the session stays", code)
 		}
-		if c.g.Status()[0].Connected {
-			t.Error("still connected")
+		if s := c.g.Status(); len(s) > 0 {
+			t.Errorf("still served: %+v", s)
 		}
 	})
 }
@@ -68,11 +69,11 @@ func TestMessages(t *testing.T) {
 		d := newDiscord(t)
 		c, at := d.start(func(cfg *Config) {
 			cfg.Intents = GuildMessages
-			cfg.Message = func(raw json.RawMessage) func() {
+			cfg.Message = func(raw json.RawMessage) func(func()) {
 				if !strings.Contains(string(raw), "wanted") {
 					return nil
 				}
-				return func() { cfg.Handle(raw) }
+				return func(done func()) { cfg.Handle(raw, done) }
 			}
 		})
 		for range 2 * mostEvents {
@@ -94,11 +95,11 @@ func TestHandlingPanics(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c, at := newDiscord(t).start(func(cfg *Config) {
 			handle := cfg.Handle
-			cfg.Handle = func(raw json.RawMessage) {
+			cfg.Handle = func(raw json.RawMessage, done func()) {
 				if strings.Contains(string(raw), `"id":"1"`) {
 					panic("an interaction that nobody expected")
 				}
-				handle(raw)
+				handle(raw, done)
 			}
 		})
 		at.dispatch(InteractionCreate, press(1))
@@ -201,25 +202,10 @@ func TestFatal(t *testing.T) {
 			at.close(code)
 			c.isFatal(code)
 			if err := c.ended(); !strings.Contains(err.Error(), word) {
-				t.Errorf("Run: %v", err)
+				t.Errorf("serving: %v", err)
 			}
 		})
 	}
-}
-
-// A fatal error of one shard ends all shards.
-func TestFatalEndsAll(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		d := newDiscord(t)
-		c, first := d.start(func(cfg *Config) { cfg.Shards = 2 })
-		second := d.accept()
-		second.greet(opIdentify)
-		second.close(4014)
-		c.isFatal(4014)
-		if code := first.closed(); code != closeLeave {
-			t.Errorf("the other was left with %d", code)
-		}
-	})
 }
 
 // A token that Discord refuses over HTTP costs no session start.
@@ -416,5 +402,151 @@ func TestResumesElsewhere(t *testing.T) {
 		at.greet(opResume)
 		at.dispatch("RESUMED", nil)
 		c.resumes(true)
+	})
+}
+
+// pass is the process after another one: it begins with the session that was kept last.
+func (d *discord) pass(from Session) *client {
+	return d.serves(0, 1, from, func(Session) {}, nil)
+}
+
+// A session is passed on to another process, which resumes it before the first event that is
+// not done; Discord closes nothing. Before that, the first process waits a while for what it has
+// received.
+func TestSessionIsPassedOn(t *testing.T) {
+	for name, finish := range map[string]bool{"done in time": true, "not done": false} {
+		bubbleIn(t, name, func(t *testing.T) {
+			d := newDiscord(t)
+			var kept []Session // the last one when serving has ended
+			done := map[string]func(){}
+			c := d.serves(0, 1, Session{}, func(s Session) { kept = append(kept, s) }, func(cfg *Config) {
+				cfg.Handle = func(raw json.RawMessage, finished func()) {
+					var in struct{ ID string }
+					json.Unmarshal(raw, &in) //nolint:errcheck // the test has made it
+					done[in.ID] = finished
+				}
+			})
+			at := d.accept()
+			at.greet(opIdentify)
+			at.ready(resumeURL)
+			c.resumes(false)
+			synctest.Wait()
+			if len(kept) != 1 || kept[0] != (Session{"session-1", resumeURL, 1}) {
+				t.Fatalf("at first %+v is kept", kept)
+			}
+			for n := 1; n <= 3; n++ {
+				at.dispatch(InteractionCreate, press(n))
+			}
+			synctest.Wait()
+			done["1"]()
+			done["1"]() // twice is once
+			done["3"]()
+			began := time.Now()
+			c.cancel()
+			if code := at.closed(); code != closeResume {
+				t.Errorf("closed with %d: the session is lost", code)
+			}
+			want := int64(2)
+			if finish {
+				time.Sleep(time.Second)
+				done["2"]()
+				want = 4
+			}
+			if err := c.ended(); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); finish && took > time.Second || took > doneTime {
+				t.Errorf("it took %v", took)
+			}
+			last := kept[len(kept)-1]
+			if last.Seq != want {
+				t.Errorf("%+v is kept last", last)
+			}
+			next := d.pass(last)
+			at = d.accept()
+			if at.path != "/resume?v=10&encoding=json" {
+				t.Errorf("resumed at %s", at.path)
+			}
+			if said := at.greet(opResume); said["session_id"] != "session-1" || said["seq"] != float64(want) {
+				t.Errorf("resumed with %v", said)
+			}
+			for seq := want + 1; seq <= 4; seq++ {
+				at.dispatchAt(seq, InteractionCreate, press(int(seq)-1))
+			}
+			at.dispatchAt(5, "RESUMED", nil)
+			next.resumes(true)
+			for seq := want + 1; seq <= 4; seq++ {
+				next.got(int(seq) - 1)
+			}
+		})
+	}
+}
+
+// A session is kept when it begins, and then as it gets on, but not for each event.
+func TestSessionIsKept(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDiscord(t)
+		var kept []Session
+		c := d.serves(0, 1, Session{}, func(s Session) { kept = append(kept, s) }, nil)
+		at := d.accept()
+		at.greet(opIdentify)
+		at.ready(resumeURL)
+		c.resumes(false)
+		const seconds = 30
+		for n := range seconds * 20 {
+			at.dispatch(InteractionCreate, press(n))
+			c.got(n)
+			time.Sleep(time.Second / 20)
+		}
+		synctest.Wait()
+		if n := len(kept); n < seconds/5 || n > seconds/5+2 {
+			t.Errorf("kept %d times in %d seconds", n, seconds)
+		}
+		if last := kept[len(kept)-1]; last.Seq < seconds*20-5*20 {
+			t.Errorf("%+v is kept last", last)
+		}
+		before := len(kept)
+		at.say(opInvalid, false)
+		at = d.accept()
+		at.greet(opIdentify)
+		synctest.Wait()
+		time.Sleep(keepTime)
+		synctest.Wait()
+		if last := kept[len(kept)-1]; len(kept) != before+1 && last != (Session{}) {
+			t.Errorf("the lost session is kept: %+v", last)
+		}
+	})
+}
+
+// A process that is given a session which Discord has forgotten, or whose address nobody can
+// use, identifies.
+func TestPassedSessionIsLost(t *testing.T) {
+	for name, from := range map[string]Session{"forgotten": {"session-0", resumeURL, 7}, "no address": {ID: "session-0", Seq: 7}, "bad address": {"session-0", "ws://example.org", 7}} {
+		bubbleIn(t, name, func(t *testing.T) {
+			d := newDiscord(t)
+			c := d.pass(from)
+			at := d.accept()
+			at.greet(opResume)
+			at.say(opInvalid, false)
+			at = d.accept()
+			at.greet(opIdentify)
+			at.ready(resumeURL)
+			c.resumes(false)
+		})
+	}
+}
+
+// Where the number of shards is given, a token that was never good ends the shard all the same.
+func TestBadTokenOfShard(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDiscord(t)
+		c := d.run(func(cfg *Config) {
+			cfg.Shards = 2
+			cfg.Bot = func(context.Context) (*discordgo.GatewayBotResponse, error) { return nil, &rest.Error{Status: 401} }
+		})
+		c.isFatal(4004)
+		if len(d.conns) > 0 {
+			t.Error("it connected")
+		}
 	})
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ const perHour = 20
 // An identifyLimiter decides when shards may identify.
 type identifyLimiter struct {
 	ask   func(context.Context) (*discordgo.GatewayBotResponse, error)
+	turn  func(ctx context.Context, name string, every time.Duration) (time.Duration, error) // see Config; may be nil
 	log   *slog.Logger
 	known chan answer // holds Discord's last answer, unless a shard is asking
 
@@ -32,8 +34,9 @@ type answer struct {
 	at   time.Time
 }
 
-func newIdentifyLimiter(ask func(context.Context) (*discordgo.GatewayBotResponse, error), log *slog.Logger) *identifyLimiter {
-	l := &identifyLimiter{ask: ask, log: log, known: make(chan answer, 1), groups: map[int]chan time.Time{}}
+func newIdentifyLimiter(ask func(context.Context) (*discordgo.GatewayBotResponse, error),
+	turn func(context.Context, string, time.Duration) (time.Duration, error), log *slog.Logger) *identifyLimiter {
+	l := &identifyLimiter{ask: ask, turn: turn, log: log, known: make(chan answer, 1), groups: map[int]chan time.Time{}}
 	l.known <- answer{}
 	return l
 }
@@ -86,7 +89,8 @@ func (l *identifyLimiter) acquire(ctx context.Context, shard int) (address strin
 		if err != nil {
 			return "", nil, err
 		}
-		group := l.group(shard % max(info.SessionStartLimit.MaxConcurrency, 1))
+		id := shard % max(info.SessionStartLimit.MaxConcurrency, 1)
+		group := l.group(id)
 		var next time.Time
 		select {
 		case next = <-group:
@@ -99,7 +103,13 @@ func (l *identifyLimiter) acquire(ctx context.Context, shard int) (address strin
 			}
 			group <- next
 		}
-		if err = backoff.Sleep(ctx, time.Until(next)); err == nil {
+		if err = backoff.Sleep(ctx, time.Until(next)); err == nil && l.turn != nil {
+			var wait time.Duration
+			if wait, err = l.turn(ctx, fmt.Sprint("discord identify ", id), turnTime); err == nil {
+				err = backoff.Sleep(ctx, wait)
+			}
+		}
+		if err == nil {
 			info, err = l.info(ctx)
 		}
 		if err != nil {

@@ -37,7 +37,7 @@ func (l *tally) ask(context.Context) (*discordgo.GatewayBotResponse, error) {
 }
 
 func startsOf(l *tally) *identifyLimiter {
-	return newIdentifyLimiter(l.ask, slog.New(slog.DiscardHandler))
+	return newIdentifyLimiter(l.ask, nil, slog.New(slog.DiscardHandler))
 }
 
 // In five seconds at most one shard of a max_concurrency group identifies, and
@@ -173,12 +173,66 @@ func TestBackoff(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	for name, cfg := range map[string]Config{
-		"no token":     {},
-		"out of range": {Token: secret.New(token), Shards: 4, First: 3, Count: 2},
-		"negative":     {Token: secret.New(token), Shards: -1},
+		"no token": {},
+		"negative": {Token: secret.New(token), Shards: -1},
 	} {
 		if _, err := New(cfg); err == nil {
 			t.Errorf("%s is accepted", name)
 		}
 	}
+}
+
+// The shards of several processes take turns, too.
+func TestTurnsOfProcesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &tally{limit: discordgo.SessionInformation{Total: 1000, Remaining: 1000, MaxConcurrency: 2}}
+		var mu sync.Mutex
+		next := map[string]time.Time{}
+		turn := func(_ context.Context, name string, every time.Duration) (time.Duration, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			at := time.Now()
+			if at.Before(next[name]) {
+				at = next[name]
+			}
+			next[name] = at.Add(every)
+			return time.Until(at), nil
+		}
+		processes := []*identifyLimiter{}
+		for range 3 {
+			processes = append(processes, newIdentifyLimiter(l.ask, turn, slog.New(slog.DiscardHandler)))
+		}
+		var group sync.WaitGroup
+		when := map[int][]time.Time{}
+		for shard := range 12 {
+			group.Go(func() {
+				_, done, err := processes[shard%3].acquire(t.Context(), shard)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				when[shard%2] = append(when[shard%2], time.Now())
+				mu.Unlock()
+				done(true)
+			})
+		}
+		group.Wait()
+		for key, list := range when {
+			for i := 1; i < len(list); i++ {
+				if d := list[i].Sub(list[i-1]); d < identifyTime {
+					t.Errorf("group %d identified twice in %v", key, d)
+				}
+			}
+			if d := list[len(list)-1].Sub(list[0]); len(list) != 6 || d > 5*turnTime {
+				t.Errorf("group %d: %d identified in %v", key, len(list), d)
+			}
+		}
+		failing := newIdentifyLimiter(l.ask, func(context.Context, string, time.Duration) (time.Duration, error) {
+			return 0, errors.New("no database")
+		}, slog.New(slog.DiscardHandler))
+		if _, _, err := failing.acquire(t.Context(), 0); err == nil {
+			t.Error("a shard identifies out of turn")
+		}
+	})
 }

@@ -1,13 +1,13 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
 	"math"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -19,17 +19,16 @@ import (
 type shard struct {
 	g         *Gateway
 	id, total int
-	base      string // where the gateway is
+	base      string // where the gateway is; empty: not known yet
 	log       *slog.Logger
 	events    chan func()   // handle what was received
+	keep      func(Session) // for the next process; nil: the session ends with this one
+	begun     chan struct{} // holds a value when a session has begun that is not kept yet
 	starts    *rate.Limiter // of Identify
 
-	session    string // Discord's; empty: none to resume
-	resumeURL  string
+	at         position
 	unanswered int       // Resumes in a row that Discord did not answer
 	resuming   time.Time // when the connection of the first of them was opened
-
-	seq atomic.Int64 // of the last event received
 
 	mu        sync.Mutex
 	connected bool
@@ -43,13 +42,57 @@ type shard struct {
 const maxResumes = 3
 
 // handle handles an event. A panic costs that one alone.
-func (s *shard) handle(event func()) {
+func (s *shard) handle(event func(done func()), done func()) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.log.Error("event handling panicked", "panic", v, "stack", string(debug.Stack()))
+			done()
 		}
 	}()
-	event()
+	event(done)
+}
+
+func newShard(g *Gateway, id, total int) *shard {
+	return &shard{g: g, id: id, total: total, since: time.Now(), log: g.log.With("shard", id),
+		events: make(chan func(), mostEvents), begun: make(chan struct{}, 1), starts: rate.NewLimiter(rate.Every(time.Hour/perHour), perHour)}
+}
+
+// serve is the shard's time in this process.
+func (s *shard) serve(ctx context.Context) error {
+	if s.keep == nil {
+		return s.run(ctx)
+	}
+	keeping, stop := context.WithCancel(ctx)
+	defer stop()
+	var group sync.WaitGroup
+	from := s.at.done()
+	group.Go(func() { s.keeps(keeping, from) })
+	err := s.run(ctx)
+	stop()
+	group.Wait()
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), doneTime)
+	defer cancel()
+	s.at.wait(late)
+	s.keep(s.at.done())
+	return err
+}
+
+// keeps keeps the session as it gets on from the one that is kept, until ctx is done.
+func (s *shard) keeps(ctx context.Context, kept Session) {
+	tick := time.NewTicker(keepTime)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.begun:
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if now := s.at.done(); now != kept {
+			s.keep(now)
+			kept = now
+		}
+	}
 }
 
 // run connects until ctx is done or there is no point.
@@ -57,7 +100,7 @@ func (s *shard) run(ctx context.Context) error {
 	var handling sync.WaitGroup
 	handling.Go(func() {
 		for e := range s.events {
-			s.handle(e)
+			e()
 		}
 	})
 	defer handling.Wait()
@@ -65,17 +108,21 @@ func (s *shard) run(ctx context.Context) error {
 	failures := 0
 	var wait time.Duration
 	for backoff.Sleep(ctx, wait) == nil {
-		began, seq := time.Now(), s.seq.Load()
+		began, seq := time.Now(), s.at.seq()
 		end := s.connect(ctx, failures)
 		s.down()
 		if ctx.Err() != nil {
 			return nil
 		}
-		if f := fatal(end.code); f != nil {
+		f := fatal(end.code)
+		if f == nil {
+			f = fatalOf(end.err) // of a token that was never good
+		}
+		if f != nil {
 			s.log.Error("gateway connection closed by Discord, will not reconnect", "code", end.code, "error", f)
 			return f
 		}
-		received := end.ready || s.seq.Load() > seq
+		received := end.ready || s.at.seq() > seq
 		forgotten := end.again || end.code == closeSeq || end.code == closeTime || end.code == closeNoLogin
 		// That Discord does not resume the session is how a longer outage ends: it is there.
 		there := received || forgotten && end.resumed
@@ -120,8 +167,9 @@ func (s *shard) connect(ctx context.Context, failures int) ending {
 		s.log.Warn("Discord did not answer Resume, will identify", "resumes", s.unanswered)
 		s.forget()
 	}
-	identified, address := func() {}, s.resumeURL
-	if s.session == "" {
+	identified, session := func() {}, s.at.received()
+	address := session.URL
+	if session.ID == "" {
 		if wait := time.Duration((1 - s.starts.Tokens()) * float64(time.Hour/perHour)); wait > 0 {
 			s.log.Error("too many session starts in an hour, will wait", "wait", wait)
 			if err := backoff.Sleep(ctx, wait+time.Millisecond); err != nil {
@@ -137,37 +185,37 @@ func (s *shard) connect(ctx context.Context, failures int) ending {
 		identified = func() { once.Do(func() { done(true) }) }
 		defer once.Do(func() { done(false) })
 	} else if failures%2 == 1 {
-		address = s.base // it may be that address alone that is out of order
+		// It may be the other address alone that is out of order.
+		if s.base == "" { // another process began the session
+			if info, err := s.g.start.info(ctx); err == nil {
+				s.base = info.URL
+			}
+		}
+		address = cmp.Or(s.base, address)
 	}
 	within := min(startTime, s.resumeLeft())
 	socket, err := dial(ctx, address, s.g.cfg.Dial, within)
 	if err != nil {
 		return ending{err: err}
 	}
-	c := &connection{s: s, socket: socket, session: s.session, identified: identified, beat: make(chan struct{}, 1)}
+	c := &connection{s: s, socket: socket, address: address, session: session, identified: identified, beat: make(chan struct{}, 1)}
 	return c.run(ctx, within)
 }
 
-// begin begins the session that READY tells of.
-func (s *shard) begin(ready json.RawMessage) {
-	var r struct {
-		Session string `json:"session_id"`
-		URL     string `json:"resume_gateway_url"`
-	}
-	if err := json.Unmarshal(ready, &r); err != nil {
+// begin begins the session that READY tells of, at an address if READY names none.
+func (s *shard) begin(ready json.RawMessage, address string) {
+	var session Session
+	if err := json.Unmarshal(ready, &session); err != nil {
 		s.log.Warn("READY only partly readable, will use the rest")
 	}
-	s.session, s.resumeURL = r.Session, r.URL
-	if s.resumeURL == "" {
-		s.resumeURL = s.base
-	}
-	s.seq.Store(0)
+	session.URL, session.Seq = cmp.Or(session.URL, address), 0
+	s.at.enter(session)
 }
 
 // forget drops the session: the next connection identifies.
 func (s *shard) forget() {
-	s.session, s.resumeURL, s.unanswered = "", "", 0
-	s.seq.Store(0)
+	s.unanswered = 0
+	s.at.enter(Session{})
 }
 
 // down records that the shard is disconnected.
