@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -39,4 +40,6 @@ type Holder struct {
 	Looks    string // what confusable names have in common, see Looks; empty for a seat
 	Secret   string // hash of what the browser has; empty: the name is from before names had holders
 	Since    int64  // N of the last message for that person that came before the holder
+	// Kept: nobody else may have a seat before, where there are several processes; else zero.
+	Kept time.Time
 }

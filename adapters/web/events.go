@@ -64,8 +64,9 @@ const beginAnew = "id: 9007199254740991\nevent: anew\ndata: {}\n\n"
 // An entry of the backlog is messages for everybody that follow each other, or one
 // private message, ready to be sent.
 type entry struct {
-	room string // the transcript that they are in
-	n    int64  // number of the private message
+	room string     // the transcript that they are in
+	n    int64      // number of the private message,
+	to   bot.Holder // who had the name or seat when it came
 	data []byte
 }
 
@@ -74,6 +75,12 @@ func (s *server) publish(ctx context.Context) {
 	limiter := rate.NewLimiter(flushRate, flushBurst)
 	old := time.NewTicker(keptFor)
 	defer old.Stop()
+	var others <-chan time.Time // when to look for what other processes wrote
+	if s.cfg.Shared {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		others = tick.C
+	}
 	s.grown.Store(trimEvery)
 	var trimmer sync.WaitGroup
 	defer trimmer.Wait()
@@ -98,6 +105,10 @@ func (s *server) publish(ctx context.Context) {
 		case <-old.C:
 			s.purge()
 			continue
+		case <-others:
+			if !s.followed() { // nobody reads
+				continue
+			}
 		case <-s.wake:
 		}
 		if limiter.Wait(ctx) != nil {
@@ -109,7 +120,9 @@ func (s *server) publish(ctx context.Context) {
 		}
 		s.mu.Lock()
 		for st := range s.readers {
-			st.notify()
+			if st.next < s.dropped+len(s.backlog) {
+				st.notify()
+			}
 		}
 		s.mu.Unlock()
 	}
@@ -158,20 +171,26 @@ func (s *server) entries(ctx context.Context, ms []outbox.Message) (entries []en
 	}
 	wanted := s.privateRooms()
 	for _, m := range ms {
+		var to bot.Holder
 		private := m.Room != channel
-		if private && !wanted[m.Room] {
-			continue
+		if private {
+			id, ok := wanted[m.Room]
+			if !ok {
+				continue
+			}
+			if to, _, err = s.holder(ctx, id); err != nil {
+				return nil, err
+			}
 		}
 		data, err := s.frame(ctx, m, who)
 		if err != nil {
 			return nil, err
 		}
-		// Each private message by itself: the seat may have changed hands between two.
 		if n := len(entries); n > 0 && !private && entries[n-1].room == channel {
 			entries[n-1].data = append(entries[n-1].data, data...)
 			continue
 		}
-		entries = append(entries, entry{m.Room, m.N, slices.Clone(data)})
+		entries = append(entries, entry{m.Room, m.N, to, slices.Clone(data)})
 	}
 	return entries, nil
 }
@@ -186,34 +205,23 @@ func (s *server) trim() {
 }
 
 // purge drops what was made ready for all.
-func (s *server) purge() {
-	s.frames.Purge()
-	s.boards.Purge()
-	s.drawn.Purge()
+func (r *Room) purge() {
+	r.frames.Purge()
+	r.boards.Purge()
+	r.drawn.Purge()
 }
 
-// forget drops all that was made ready from the transcript, and has every page begin
-// anew: somebody was taken out of it.
-func (s *server) forget() {
-	s.purge()
-	s.answers.Purge()
+// followed reports whether a page is open.
+func (s *server) followed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.dropped += len(s.backlog)
-	s.backlog, s.backlogBytes = nil, 0
-	for st := range s.readers {
-		st.anew = true
-		st.notify()
-	}
+	return len(s.readers) > 0
 }
 
 // skip leaves new messages out of the backlog, and reports true, if no page is open:
 // the next one finds them in the store.
 func (s *server) skip(ctx context.Context) (bool, error) {
-	s.mu.Lock()
-	followed := len(s.readers) > 0
-	s.mu.Unlock()
-	if followed {
+	if s.followed() {
 		return false, nil
 	}
 	n, err := s.cfg.Log.Last(ctx)
@@ -229,13 +237,13 @@ func (s *server) skip(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// privateRooms returns the private transcripts of all users with an open page.
-func (s *server) privateRooms() map[string]bool {
+// privateRooms returns the private transcripts of all users with an open page, and their ids.
+func (s *server) privateRooms() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rooms := map[string]bool{}
+	rooms := map[string]string{}
 	for st := range s.readers {
-		rooms[privateRoom(st.who)] = true
+		rooms[privateRoom(st.who)] = st.who.ID
 	}
 	return rooms
 }
@@ -264,10 +272,19 @@ type stream struct {
 	address string // of the client; empty: this machine
 	wake    chan struct{}
 
-	anew  bool  // it is to begin anew
-	next  int   // entry of the backlog that comes next, counted from the start
-	own   bool  // it gets what is for who alone,
-	since int64 // after this message
+	anew bool // it is to begin anew
+	next int  // entry of the backlog that comes next, counted from the start
+}
+
+// reads reports whether an entry of the backlog is for a stream.
+func (st *stream) reads(e entry) bool {
+	switch e.room {
+	case channel:
+		return true
+	case privateRoom(st.who):
+		return st.who == onlooker || st.browser != "" && st.browser == e.to.Secret && e.n > e.to.Since
+	}
+	return false
 }
 
 // whose names the person and the browser that a stream is for, so that other tabs of the
@@ -318,28 +335,10 @@ func (s *server) open(ctx context.Context, st *stream) (upTo int64, ok bool, err
 		s.mu.Unlock()
 		return 0, false, nil
 	}
-	s.readers[st] = true
-	st.next, upTo = s.dropped+len(s.backlog), s.published
-	seat := s.seats[st.who.ID]
-	if seat != nil && st.browser != "" && seat.holder == st.browser {
-		st.own, st.since = true, seat.since
-		seat.open++
-	}
-	s.mu.Unlock()
-	if seat != nil {
-		return upTo, true, nil
-	}
-	own, since, err := s.holds(ctx, st.who.ID, st.browser)
-	if err != nil {
-		s.close(st)
-		return 0, false, err
-	}
-	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !st.own { // else it has been granted meanwhile
-		st.own, st.since = own, since
-	}
-	return upTo, true, nil
+	s.readers[st] = true
+	st.next = s.dropped + len(s.backlog)
+	return s.published, true, nil
 }
 
 func (s *server) close(st *stream) {
@@ -347,10 +346,6 @@ func (s *server) close(st *stream) {
 	defer s.mu.Unlock()
 	delete(s.readers, st)
 	s.uncount(st.address)
-	if seat := s.seats[st.who.ID]; seat != nil && st.own {
-		seat.open--
-		seat.vacated = time.Now()
-	}
 }
 
 // take returns the entries of the backlog that are new to a stream. It
@@ -368,10 +363,9 @@ func (s *server) take(st *stream) (data [][]byte, ok bool) {
 	}
 	entries := s.backlog[st.next-s.dropped:]
 	st.next += len(entries)
-	own, since := st.own, st.since
 	s.mu.Unlock()
 	for _, e := range entries {
-		if e.room == channel || own && e.room == privateRoom(st.who) && e.n > since {
+		if st.reads(e) {
 			data = append(data, e.data)
 		}
 	}
@@ -404,7 +398,16 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Too many pages are open here.", http.StatusServiceUnavailable)
 		return
 	}
-	defer s.close(st)
+	sit := func(ctx context.Context) {
+		if _, err := s.keep(ctx, who.ID, st.browser, always); err != nil {
+			failed("keeping a seat failed, will retry", err)
+		}
+	}
+	defer func() {
+		s.close(st)
+		sit(context.WithoutCancel(r.Context()))
+	}()
+	sit(r.Context())
 
 	send := s.streaming(w, r)
 	if send([]byte("retry: 1000\n\n")) != nil {
@@ -419,7 +422,11 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		missed = slices.Insert(missed, 0, []byte("event: reset\ndata: {}\n\n"))
 	}
 	hello := speak(s.languageOf(r.Context(), who, browserLanguage(r)))
-	hello.URL, hello.Seat, hello.Whose = s.cfg.PublicURL, s.otherSeat(who, st.browser), st.whose()
+	hello.URL, hello.Whose = s.cfg.PublicURL, st.whose()
+	if hello.Seat, err = s.otherSeat(r.Context(), who, st.browser); err != nil {
+		failed("looking for a free seat failed", err)
+		return
+	}
 	spoken, err := json.Marshal(hello)
 	if err != nil {
 		failed("the words of the page cannot be sent", err)
@@ -443,6 +450,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		case <-beat.C:
+			sit(r.Context())
 			if send([]byte("event: beat\ndata: {}\n\n")) != nil {
 				return
 			}
@@ -551,9 +559,10 @@ func (s *server) missed(ctx context.Context, st *stream, at place, resumed bool,
 		boards = slices.DeleteFunc(boards, func(m outbox.Message) bool { return m.N >= all[0].N })
 		all = append(boards, all...)
 	}
-	s.mu.Lock()
-	own, since := st.own, st.since
-	s.mu.Unlock()
+	own, since, err := s.holds(ctx, st.who.ID, st.browser)
+	if err != nil {
+		return nil, false, err
+	}
 	if own {
 		mine, err := s.cfg.Log.Since(ctx, privateRoom(st.who), max(at.own, since), limit)
 		if err != nil {

@@ -28,6 +28,7 @@ import (
 const (
 	browserCookie = "halfpoint-browser"
 	seatGrace     = 20 * time.Second
+	seatKept      = seatGrace + heartbeat + 10*time.Second // from each heartbeat of its page, which may be slow
 )
 
 // browserOf returns the hash of the secret of a request's browser; empty: it has
@@ -54,27 +55,23 @@ func introduce(w http.ResponseWriter, r *http.Request) string {
 	return bot.HashSecret(secret)
 }
 
-// A seat is one of the two at the board. Room.mu guards it.
+// A seat is one of the two at the board, as this process knows it. Room.mu guards it.
 type seat struct {
-	holder  string    // hash of the browser's secret; empty: nobody has sat here
-	since   int64     // last private message from before the holder
-	sat     time.Time // when the holder took it, or the room was opened
-	open    int       // pages that the holder has open in it
-	vacated time.Time // when the holder was last seen here
+	bot.Holder           // its Secret is empty if nobody has sat here
+	sat        time.Time // when the holder took it, or the room was opened
+	until      time.Time // before that nobody else can take it
 }
 
 // taken says why somebody else cannot have the seat now; nil: they can.
 func (st *seat) taken() problem {
-	if st.holder == "" {
+	left := time.Until(st.until)
+	switch {
+	case st.Secret == "" || left <= 0:
 		return nil
-	}
-	if st.open > 0 {
+	case left > seatGrace: // a page is open in it
 		return problem{wordSeatTaken}
 	}
-	if left := seatGrace - time.Since(st.vacated); left > 0 {
-		return problem{wordSeatWarm, strconv.Itoa(int(math.Ceil(left.Seconds())))}
-	}
-	return nil
+	return problem{wordSeatWarm, strconv.Itoa(int(math.Ceil(left.Seconds())))}
 }
 
 func (st *seat) free() bool { return st.taken() == nil }
@@ -90,9 +87,94 @@ func (s *server) openSeats(ctx context.Context) error {
 		if err != nil && !errors.Is(err, bot.ErrNotFound) {
 			return err
 		}
-		s.seats[who.ID] = &seat{holder: h.Secret, since: h.Since, sat: s.cfg.Now(), vacated: time.Now()}
+		until := time.Now().Add(seatGrace) // the page may still be open
+		if s.cfg.Shared {
+			until = s.steady(h.Kept)
+		}
+		s.seats[who.ID] = &seat{h, s.cfg.Now(), until}
 	}
 	return nil
+}
+
+// steady returns a time by the clock of this process that nobody sets.
+func (s *server) steady(t time.Time) time.Time {
+	if left := t.Sub(s.cfg.Now()); !t.IsZero() && left <= seatKept { // else that clock was set back
+		return time.Now().Add(left)
+	}
+	return time.Time{}
+}
+
+// look reads who has a seat, if another process may know better than this one. It knows no less
+// if it knows that the browser has the seat for now.
+func (s *server) look(ctx context.Context, id, browser string) error {
+	s.mu.Lock()
+	st := s.seats[id]
+	known := st == nil || !s.cfg.Shared || browser != "" && st.Secret == browser && st.taken() != nil
+	s.mu.Unlock()
+	if known {
+		return nil
+	}
+	h, err := s.cfg.Log.Holder(ctx, platform, id)
+	if err != nil && !errors.Is(err, bot.ErrNotFound) {
+		return err
+	}
+	s.note(id, h, s.steady(h.Kept))
+	return nil
+}
+
+// note notes who has a seat, as it is stored, and until when.
+func (s *server) note(id string, h bot.Holder, until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.seats[id]
+	if st.Secret != h.Secret {
+		st.sat = s.cfg.Now()
+	}
+	st.Holder, st.until = h, until
+}
+
+// keep keeps a seat for a browser, if that has it, unless it is kept for at least some time anyway:
+// as long as a page is open in it, and seatGrace longer. It reports whether the browser has the seat.
+func (s *server) keep(ctx context.Context, id, browser string, atLeast time.Duration) (bool, error) {
+	if err := s.look(ctx, id, browser); err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	st := s.seats[id]
+	if st == nil || browser == "" || st.Secret != browser {
+		s.mu.Unlock()
+		return false, nil
+	}
+	if time.Until(st.until) >= atLeast {
+		s.mu.Unlock()
+		return true, nil
+	}
+	d := s.stays(id, browser)
+	st.until = time.Now().Add(d)
+	s.mu.Unlock()
+	if !s.cfg.Shared {
+		return true, nil
+	}
+	kept, err := s.cfg.Log.KeepHolder(ctx, bot.Holder{Platform: platform, ID: id, Secret: browser, Kept: s.cfg.Now().Add(d)})
+	if !kept || err != nil { // somebody else may have it
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		st.until = time.Time{}
+	}
+	return kept, err
+}
+
+// always is longer than a seat is kept.
+const always = time.Hour
+
+// stays returns for how long a browser is sure of its seat. The caller holds s.mu.
+func (s *server) stays(id, browser string) time.Duration {
+	for st := range s.readers {
+		if st.who.ID == id && st.browser == browser {
+			return seatKept
+		}
+	}
+	return seatGrace
 }
 
 // satSince returns when the holder of a seat took it.
@@ -104,22 +186,28 @@ func (s *server) satSince(id string) time.Time {
 
 // otherSeat returns the seat that a browser may have instead of one in which somebody else
 // sits, or that of an onlooker; empty: nobody else sits there.
-func (s *server) otherSeat(who outbox.User, browser string) string {
+func (s *server) otherSeat(ctx context.Context, who outbox.User, browser string) (string, error) {
+	if s.seats[who.ID] == nil {
+		return "", nil
+	}
+	if err := errors.Join(s.look(ctx, black.ID, browser), s.look(ctx, white.ID, browser)); err != nil {
+		return "", err
+	}
 	free := func(id string) bool {
 		st := s.seats[id]
-		return browser != "" && st.holder == browser || st.free()
+		return browser != "" && st.Secret == browser || st.free()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.seats[who.ID] == nil || free(who.ID):
-		return ""
+	case free(who.ID):
+		return "", nil
 	case who == black && free(white.ID):
-		return "white"
+		return "white", nil
 	case who == white && free(black.ID):
-		return "black"
+		return "black", nil
 	}
-	return "onlooker"
+	return "onlooker", nil
 }
 
 // admit lets a browser act as somebody, and takes the name or seat for it if that
@@ -138,33 +226,32 @@ func (s *server) admit(ctx context.Context, who outbox.User, browser string, c c
 }
 
 func (s *server) takeSeat(ctx context.Context, who outbox.User, browser string) (problem, error) {
-	s.mu.Lock()
-	st := s.seats[who.ID]
-	mine, taken := browser != "" && st.holder == browser, st.taken()
-	if mine {
-		st.vacated = time.Now()
+	if mine, err := s.keep(ctx, who.ID, browser, seatGrace); mine || err != nil {
+		return nil, err
 	}
+	s.mu.Lock()
+	before, taken := s.seats[who.ID].Holder, s.seats[who.ID].taken()
 	s.mu.Unlock()
-	switch {
-	case mine, taken == nil && browser == "":
-		return nil, nil
-	case taken != nil:
+	if taken != nil || browser == "" {
 		return taken, nil
 	}
 	last, err := s.cfg.Log.Last(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	if st.holder != browser && !st.free() { // somebody else was quicker
-		s.mu.Unlock()
+	mine := bot.Holder{Platform: platform, ID: who.ID, Secret: browser, Since: last}
+	if s.cfg.Shared {
+		mine.Kept = s.cfg.Now().Add(seatGrace)
+	}
+	h, err := s.cfg.Log.Hold(ctx, mine, before)
+	if err != nil {
+		return nil, err
+	}
+	s.note(who.ID, h, time.Now().Add(seatGrace))
+	if h.Secret != browser { // somebody else was quicker
 		return problem{wordSeatTaken}, nil
 	}
-	before := st.holder
-	st.holder, st.since, st.open, st.sat, st.vacated = browser, last, 0, s.cfg.Now(), time.Now()
-	s.grant(who.ID, browser, last)
-	s.mu.Unlock()
-	_, err = s.cfg.Log.Hold(ctx, bot.Holder{Platform: platform, ID: who.ID, Secret: browser, Since: last}, before)
+	_, err = s.keep(ctx, who.ID, browser, always)
 	return nil, err
 }
 
@@ -193,7 +280,7 @@ func (s *server) takeName(ctx context.Context, who outbox.User, browser string, 
 	if wait, _ := s.limits.names.spend(c, 1, s.cfg.Now()); wait > 0 {
 		return problem{wordNames, strconv.Itoa(max(2, int(math.Ceil(wait.Minutes()))))}, nil
 	}
-	h, err = s.cfg.Log.Hold(ctx, mine, "")
+	h, err = s.cfg.Log.Hold(ctx, mine, bot.Holder{})
 	if errors.Is(err, bot.ErrAlike) {
 		return problem{wordAlike}, nil
 	}
@@ -203,39 +290,22 @@ func (s *server) takeName(ctx context.Context, who outbox.User, browser string, 
 	if h.Secret != browser { // somebody else was quicker
 		return problem{wordNameTaken}, nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.grant(who.ID, browser, h.Since)
 	return nil, nil
 }
 
 // holder returns the holder of a name or seat, and whether anybody may take it.
 func (s *server) holder(ctx context.Context, id string) (h bot.Holder, free bool, err error) {
 	if st := s.seats[id]; st != nil {
+		err = s.look(ctx, id, "")
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return bot.Holder{ID: id, Secret: st.holder, Since: st.since}, st.free(), nil
+		return st.Holder, st.free(), err
 	}
 	h, err = s.cfg.Log.Holder(ctx, platform, id)
 	if errors.Is(err, bot.ErrNotFound) {
 		return bot.Holder{}, true, nil
 	}
 	return h, h.Secret == "" && s.cfg.OwnerToken.IsZero(), err
-}
-
-// grant opens the private messages of a person to the pages of their browser, and
-// closes them to others. The caller holds s.mu.
-func (s *server) grant(id, browser string, since int64) {
-	for st := range s.readers {
-		if st.who.ID != id {
-			continue
-		}
-		st.own = browser != "" && st.browser == browser
-		st.since = since
-		if seat := s.seats[id]; seat != nil && st.own {
-			seat.open++
-		}
-	}
 }
 
 // holds reports whether a browser may see what is for a person alone, and after
@@ -260,11 +330,9 @@ func (s *server) heldByOther(ctx context.Context, who outbox.User, browser strin
 // claim reports whether a name or seat belongs to a browser, and whether it is a seat that the
 // browser can take instead.
 func (s *server) claim(ctx context.Context, who outbox.User, browser string) (own, open bool, err error) {
-	if own, _, err = s.holds(ctx, who.ID, browser); own || err != nil || seatWith(who.ID) == nil {
-		return own, false, err
-	}
-	other, err := s.heldByOther(ctx, who, browser)
-	return false, !other, err
+	h, free, err := s.holder(ctx, who.ID)
+	own = browser != "" && h.Secret == browser
+	return own, !own && seatWith(who.ID) != nil && (free || h.Secret == browser), err
 }
 
 // act is what somebody with the owner token did outside of the commands.
@@ -294,9 +362,6 @@ func (s *server) release(ctx context.Context, name string) (bool, error) {
 	if err := s.cfg.Log.Release(ctx, platform, who.ID, act); err != nil {
 		return false, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.grant(who.ID, "", 0)
 	return true, nil
 }
 

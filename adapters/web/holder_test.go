@@ -155,7 +155,7 @@ func TestOldNames(t *testing.T) {
 	var asked []bot.Request
 	old := func() memory {
 		l := newLog(t)
-		if _, err := l.Hold(t.Context(), bot.Holder{Platform: platform, ID: "name:bob"}, ""); err != nil {
+		if _, err := l.Hold(t.Context(), bot.Holder{Platform: platform, ID: "name:bob"}, bot.Holder{}); err != nil {
 			t.Fatal(err)
 		}
 		return l

@@ -595,7 +595,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	}
 	answered := s.line(got)
 	if req.Forgets() {
-		s.forget()
+		s.Forgotten()
 		if err := s.forgetRecords(ctx, sub.browser); err != nil {
 			return answer{}, err
 		}

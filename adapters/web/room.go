@@ -57,6 +57,7 @@ type Config struct {
 	Hosts      []string         // names by which others reach the room, beside the loopback ones: "go.example.org"
 	PublicURL  string           // where others reach the room: "https://go.example.org"; empty: as each request says
 	OwnerToken secret.Text      // makes somebody a moderator; empty: nobody is, and only this machine gets in
+	Shared     bool             // other processes use the store at the same time, and requests go to any of them
 	Person     int              // requests a minute of one person on other platforms, from which the limits follow; 0: 60
 	Channel    int              // and of all in a channel; 0: 120
 	Ready      func(url string) // called when the room answers; may be nil
@@ -90,10 +91,12 @@ type Store interface {
 	Opened(ctx context.Context, platform, secret string) (int, error)
 	// Holder returns the holder of a name or seat, or bot.ErrNotFound.
 	Holder(ctx context.Context, platform, id string) (bot.Holder, error)
-	// Hold makes h the holder if there is none or if the present one has the secret
-	// instead. It returns the holder that there is then; or bot.ErrAlike, if there was none
-	// and somebody with another secret holds a name that looks like that of h.
-	Hold(ctx context.Context, h bot.Holder, instead string) (bot.Holder, error)
+	// Hold makes h the holder if there is none or if the present one has the secret of seen,
+	// and is kept as that was. It returns the holder that there is then; or bot.ErrAlike, if there was none
+	// and somebody with another secret holds a name that looks like that of h. KeepHolder
+	// changes how long a holder is kept, and reports whether h is the holder.
+	Hold(ctx context.Context, h, seen bot.Holder) (bot.Holder, error)
+	KeepHolder(ctx context.Context, h bot.Holder) (bool, error)
 	// AddRecord stores a record: bot.ErrTooMany if its browser has most already, bot.ErrFull if
 	// there is no room for any. Record returns one, or bot.ErrNotFound, and Records those of a
 	// browser without their texts, the newest first. KeepRecord stores whether one is shared,
@@ -314,5 +317,20 @@ func (r *Room) wakePublisher() {
 	select {
 	case r.wake <- struct{}{}:
 	default: // it has not looked yet, and will
+	}
+}
+
+// Forgotten drops all that was made ready from the transcript, and has every page begin anew:
+// somebody was taken out of it.
+func (r *Room) Forgotten() {
+	r.purge()
+	r.answers.Purge()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dropped += len(r.backlog)
+	r.backlog, r.backlogBytes = nil, 0
+	for st := range r.readers {
+		st.anew = true
+		st.notify()
 	}
 }

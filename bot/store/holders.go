@@ -9,10 +9,12 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-const holdersFrom = "SELECT platform, platform_id, looks, secret, since FROM holder "
+const holdersFrom = "SELECT platform, platform_id, looks, secret, since, kept FROM holder "
 
 func scanHolder(row *sql.Row) (h bot.Holder, err error) {
-	err = row.Scan(&h.Platform, &h.ID, &h.Looks, &h.Secret, &h.Since)
+	var kept int64
+	err = row.Scan(&h.Platform, &h.ID, &h.Looks, &h.Secret, &h.Since, &kept)
+	h.Kept = timed(kept)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrNotFound
 	}
@@ -25,10 +27,10 @@ func (s *Store) Holder(ctx context.Context, platform, id string) (h bot.Holder, 
 	return scanHolder(s.read.QueryRowContext(ctx, holdersFrom+"WHERE platform = $1 AND platform_id = $2", platform, id))
 }
 
-// Hold makes h the holder if there is none, or if the present holder has the secret
-// instead. It returns the holder after that; or ErrAlike, if there was none and somebody
-// with another secret holds a name that looks like that of h.
-func (s *Store) Hold(ctx context.Context, h bot.Holder, instead string) (now bot.Holder, err error) {
+// Hold makes h the holder if there is none, or if the present holder has the secret of
+// seen, and is kept as that was. It returns the holder after that; or ErrAlike, if there was
+// none and somebody with another secret holds a name that looks like that of h.
+func (s *Store) Hold(ctx context.Context, h, seen bot.Holder) (now bot.Holder, err error) {
 	defer annotate(&err, "hold %s", h.ID)
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		// Whoever comes later waits until this one holds the name, or not.
@@ -37,13 +39,13 @@ func (s *Store) Hold(ctx context.Context, h bot.Holder, instead string) (now bot
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `
-			INSERT INTO holder (platform, platform_id, looks, secret, since)
-			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT)
+			INSERT INTO holder (platform, platform_id, looks, secret, since, kept)
+			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT), CAST($6 AS BIGINT)
 			WHERE NOT EXISTS (SELECT 1 FROM holder WHERE platform = $1 AND looks = $3 AND looks <> '' AND secret <> $4)
 				OR EXISTS (SELECT 1 FROM holder WHERE platform = $1 AND platform_id = $2)
-			ON CONFLICT (platform, platform_id) DO UPDATE SET looks = excluded.looks, secret = excluded.secret, since = excluded.since
-			WHERE holder.secret = $6`,
-			h.Platform, h.ID, h.Looks, h.Secret, h.Since, instead)
+			ON CONFLICT (platform, platform_id) DO UPDATE SET looks = excluded.looks, secret = excluded.secret, since = excluded.since, kept = excluded.kept
+			WHERE holder.secret = $7 AND holder.kept = $8`,
+			h.Platform, h.ID, h.Looks, h.Secret, h.Since, timer(h.Kept), seen.Secret, timer(seen.Kept))
 		if err != nil {
 			return err
 		}
@@ -54,6 +56,21 @@ func (s *Store) Hold(ctx context.Context, h bot.Holder, instead string) (now bot
 		return err
 	})
 	return now, err
+}
+
+// KeepHolder changes how long a holder is kept, and reports whether h is the holder.
+func (s *Store) KeepHolder(ctx context.Context, h bot.Holder) (kept bool, err error) {
+	defer annotate(&err, "keep %s", h.ID)
+	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, "UPDATE holder SET kept = $1 WHERE platform = $2 AND platform_id = $3 AND secret = $4", timer(h.Kept), h.Platform, h.ID, h.Secret)
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		kept = n > 0
+		return err
+	})
+	return kept, err
 }
 
 // Release lets anybody hold a name or seat again, and makes the other browsers of its holder

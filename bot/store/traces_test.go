@@ -29,7 +29,7 @@ func TestErasedLeavesNoTraces(t *testing.T) {
 		who[i] = outbox.User{Platform: "chat", ID: fmt.Sprintf("%03d%sid", i, mark(i)), Name: fmt.Sprintf("%sname%03d", mark(i), i)}
 		people[i], err = s.Person(ctx, who[i])
 		must(t, err)
-		_, err = s.Hold(ctx, bot.Holder{Platform: "chat", ID: who[i].ID, Looks: who[i].ID + mark(i) + "looks", Secret: "s"}, "")
+		_, err = s.Hold(ctx, bot.Holder{Platform: "chat", ID: who[i].ID, Looks: who[i].ID + mark(i) + "looks", Secret: "s"}, bot.Holder{})
 		must(t, err)
 	}
 	for _, i := range rng.Perm(len(who)) {

@@ -99,7 +99,7 @@ func TestForgottenSeat(t *testing.T) {
 		seat, onlooker := outbox.User{Platform: "web", ID: "seat:black", Name: "Black"}, outbox.User{Platform: "web", ID: "onlooker", Name: "Onlooker"}
 		say("local", "seat:black", "said by another")
 		say("local/seat:black", "", "told to another")
-		if _, err := s.Hold(ctx, bot.Holder{Platform: "web", ID: seat.ID, Secret: "s", Since: 2}, ""); err != nil {
+		if _, err := s.Hold(ctx, bot.Holder{Platform: "web", ID: seat.ID, Secret: "s", Since: 2}, bot.Holder{}); err != nil {
 			t.Fatal(err)
 		}
 		say("local", "onlooker", "said by anybody")
@@ -141,7 +141,7 @@ func TestForgettingGoesOn(t *testing.T) {
 			must(t, err)
 		}
 		say("said by another")
-		_, err := s.Hold(ctx, bot.Holder{Platform: "web", ID: seat.ID, Secret: "s", Since: 1}, "")
+		_, err := s.Hold(ctx, bot.Holder{Platform: "web", ID: seat.ID, Secret: "s", Since: 1}, bot.Holder{})
 		must(t, err)
 		say("said by them")
 		p, err := s.Person(ctx, seat)

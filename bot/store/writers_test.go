@@ -238,7 +238,7 @@ func TestTwoProcessesNamesAlike(t *testing.T) {
 	a, b := twoOn(t)
 	for n := range 20 {
 		errs := atOnce([]*Store{a, b}, func(i int, s *Store) error {
-			_, err := s.Hold(t.Context(), bot.Holder{Platform: "web", ID: fmt.Sprint(i, n), Looks: fmt.Sprint(n), Secret: fmt.Sprint(i)}, "")
+			_, err := s.Hold(t.Context(), bot.Holder{Platform: "web", ID: fmt.Sprint(i, n), Looks: fmt.Sprint(n), Secret: fmt.Sprint(i)}, bot.Holder{})
 			return err
 		})
 		if (errs[0] == nil) == (errs[1] == nil) || !errors.Is(errors.Join(errs...), bot.ErrAlike) {

@@ -69,7 +69,7 @@ func (*serveCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	room := web.New(web.Config{Now: team.now, Listen: s.Listen, Hosts: s.Hosts, PublicURL: s.URL, OwnerToken: s.Owner, Person: s.Limits.Person, Channel: s.Limits.Channel, Log: st, Logger: log,
+	room := web.New(web.Config{Now: team.now, Shared: team.Keeper != nil, Listen: s.Listen, Hosts: s.Hosts, PublicURL: s.URL, OwnerToken: s.Owner, Person: s.Limits.Person, Channel: s.Limits.Channel, Log: st, Logger: log,
 		Ready: func(url string) {
 			e.started(s, log, url)
 			fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)

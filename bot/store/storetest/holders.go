@@ -13,13 +13,13 @@ import (
 func holders(d *fixture) {
 	hold := func(h bot.Holder, instead string) bot.Holder {
 		d.Helper()
-		now, err := d.Hold(d.ctx(), h, instead)
+		now, err := d.Hold(d.ctx(), h, bot.Holder{Secret: instead})
 		d.must(err)
 		return now
 	}
 	imitates := func(h bot.Holder) bool {
 		d.Helper()
-		now, err := d.Hold(d.ctx(), h, "")
+		now, err := d.Hold(d.ctx(), h, bot.Holder{})
 		if errors.Is(err, bot.ErrAlike) {
 			return true
 		}
@@ -52,6 +52,26 @@ func holders(d *fixture) {
 	d.must(d.Release(d.ctx(), "web", "name:bob", nil))
 	d.same("released", hold(first, ""), first)
 
+	// A seat is taken only as it was seen, and kept by its holder alone.
+	seat := bot.Holder{Platform: "web", ID: "seat:black", Secret: "s1", Kept: d.now}
+	d.same("an empty seat", hold(seat, ""), seat)
+	mine := bot.Holder{Platform: "web", ID: "seat:black", Secret: "s2", Since: 3, Kept: d.now.Add(time.Minute)}
+	for _, k := range []struct {
+		secret string
+		kept   bool
+	}{{"s1", true}, {"s2", false}} {
+		kept, err := d.KeepHolder(d.ctx(), bot.Holder{Platform: "web", ID: "seat:black", Secret: k.secret, Kept: d.now.Add(time.Second)})
+		d.must(err)
+		d.same("kept by "+k.secret, kept, k.kept)
+	}
+	later := seat
+	later.Kept = d.now.Add(time.Second)
+	for _, c := range []struct{ seen, want bot.Holder }{{seat, later}, {bot.Holder{Secret: "s1"}, later}, {later, mine}, {later, mine}} {
+		now, err := d.Hold(d.ctx(), mine, c.seen)
+		d.must(err)
+		d.same("taken", now, c.want)
+	}
+
 	// Forgetting the person forgets who held their name.
 	bob := d.person(outbox.User{Platform: "web", ID: "name:bob", Name: "Bob"})
 	d.must(d.Erase(d.ctx(), bot.Forgetting{Person: bob, Who: outbox.User{Platform: "web", ID: "name:bob", Name: "Bob"}}))
@@ -68,7 +88,7 @@ func racingHolders(d *fixture) {
 	names := []rune{'o', '\u043e', '\u03bf', '\u0585', '\u1d0f', '\u0d20', '\u0ed0', '\u06f5'} // which look alike
 	held := 0
 	for _, err := range atOnce(n, func(i int) (err error) {
-		_, err = d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: fmt.Sprintf("name:b%cb2", names[i]), Looks: "bob2", Secret: fmt.Sprint("s", i)}, "")
+		_, err = d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: fmt.Sprintf("name:b%cb2", names[i]), Looks: "bob2", Secret: fmt.Sprint("s", i)}, bot.Holder{})
 		return err
 	}) {
 		if err == nil {
@@ -80,7 +100,7 @@ func racingHolders(d *fixture) {
 	d.same("names that look alike and were claimed at once", held, 1)
 	got := make([]bot.Holder, n)
 	for _, err := range atOnce(n, func(i int) (err error) {
-		got[i], err = d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:bob", Secret: fmt.Sprint("s", i)}, "")
+		got[i], err = d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:bob", Secret: fmt.Sprint("s", i)}, bot.Holder{})
 		return err
 	}) {
 		d.must(err)

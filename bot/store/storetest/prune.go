@@ -212,7 +212,7 @@ func prunedPeople(d *fixture) {
 	step.Events[0].By, step.Events[0].Body = speaker, match.ParseBody("comment 1 Nice")
 	d.must(d.Commit(d.ctx(), step))
 	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Prefs: &match.Preferences{Person: chooser, Lang: "de"}}))
-	_, err := d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:holder", Secret: "s"}, "")
+	_, err := d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:holder", Secret: "s"}, bot.Holder{})
 	d.must(err)
 	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, By: asker, Posts: []match.OutboxPost{{ID: "answer", Kind: match.Answer, Where: garden, For: asker}}}))
 	d.prune()

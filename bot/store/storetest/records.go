@@ -87,7 +87,7 @@ func records(d *fixture) {
 
 	// Forgetting a person forgets what they showed, and what the browser brought that holds their name.
 	ben := outbox.User{Platform: "web", ID: "name:ben", Name: "Ben"}
-	_, err := d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:ben", Looks: "ben", Secret: "b1"}, "")
+	_, err := d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:ben", Looks: "ben", Secret: "b1"}, bot.Holder{})
 	d.must(err)
 	theirs(d.person(ben), "latin")
 	d.must(d.Forget(d.ctx(), bot.Forgetting{Person: d.person(ben), Who: ben}))

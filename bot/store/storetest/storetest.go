@@ -20,7 +20,8 @@ type Storage interface {
 	// Message returns the message of a key, or ErrNotFound.
 	Message(ctx context.Context, key string) (outbox.Message, error)
 	Holder(ctx context.Context, platform, id string) (bot.Holder, error)
-	Hold(ctx context.Context, h bot.Holder, instead string) (bot.Holder, error)
+	Hold(ctx context.Context, h, seen bot.Holder) (bot.Holder, error)
+	KeepHolder(ctx context.Context, h bot.Holder) (bool, error)
 	Release(ctx context.Context, platform, id string, act *match.Act) error
 	Record(ctx context.Context, slug string) (bot.Record, error)
 	Records(ctx context.Context, browser string) ([]bot.Record, error)
