@@ -15,6 +15,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/bot/units"
 )
@@ -235,3 +237,37 @@ func must1[T any](v T, err error) T {
 }
 
 func number(m match.Match) string { return strconv.Itoa(m.Number) }
+
+// A turnMeanwhile is a store that another process uses just when this one has looked whether a
+// request was answered.
+type turnMeanwhile struct {
+	bot.Store
+	then func()
+}
+
+func (s *turnMeanwhile) Known(ctx context.Context, who outbox.User, where match.Room, request string) (rooms.Known, error) {
+	k, err := s.Store.Known(ctx, who, where, request)
+	if then := s.then; then != nil {
+		s.then = nil
+		then()
+	}
+	return k, err
+}
+
+// A turn that comes to two processes at once is a turn for both.
+func TestBareTurnToTwoProcesses(t *testing.T) {
+	k := newTalk(t)
+	k.lines(t, "ada> /new aga 5x5", "bob> /join")
+	r, err := k.request("ada", "/place C3")
+	must(t, err)
+	r.Flat = true
+	late := &turnMeanwhile{Store: k.store, then: func() {
+		_, err := k.bot.Ask(t.Context(), r)
+		must(t, err)
+	}}
+	b := bot.New(late, bot.Config{Log: silent, Now: k.clock})
+	turn, ok, why, err := b.Bare(t.Context(), r, "C3")
+	if must(t, err); !ok || turn.Command != "place" || turn.Args["at"] != "C3" {
+		t.Errorf("%v %v, %q", ok, turn, why)
+	}
+}

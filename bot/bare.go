@@ -52,6 +52,15 @@ func (b *Bot) Bare(ctx context.Context, r Request, typed string) (turn Request, 
 	if !ok {
 		return r, false, "", nil
 	}
+	turn, ok, why, err = b.bare(ctx, r, command, args)
+	if err == nil && !ok { // the turn of this very request may have been made just before that look
+		_, ok, err = b.store.Answered(ctx, r.ID)
+	}
+	return turn, ok, why, err
+}
+
+// bare is Bare for a text that reads like a turn.
+func (b *Bot) bare(ctx context.Context, r Request, command string, args map[string]string) (turn Request, ok bool, why string, err error) {
 	as := r
 	as.Command, as.Args = command, args
 	k, err := b.store.Known(ctx, r.Who, r.Where, r.ID)
