@@ -3,12 +3,17 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"hash/maphash"
+	"fmt"
 	"maps"
 	"mime"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,9 +26,22 @@ import (
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
-// seed makes tags differ from one process to the next: another program may
-// draw otherwise.
-var seed = maphash.MakeSeed()
+// seed makes tags differ from one program to the next, which may draw otherwise. It is the same in
+// all processes of one build, as far as that can be told.
+var seed = sync.OnceValue(func() []byte {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return []byte(rand.Text())
+	}
+	build := sha256.New()
+	fmt.Fprint(build, info)
+	if name, err := os.Executable(); err == nil && (info.Main.Version == "(devel)" || strings.HasSuffix(info.Main.Version, "+dirty")) { // many programs are built so
+		if file, err := os.Stat(name); err == nil {
+			fmt.Fprint(build, file.Size(), file.ModTime().UnixNano())
+		}
+	}
+	return build.Sum(nil)
+})
 
 // tag names what a picture shows: the same picture has the same tag.
 func tag(p render.Picture) string {
@@ -31,7 +49,12 @@ func tag(p render.Picture) string {
 	return tagOf(data)
 }
 
-func tagOf(data []byte) string { return strconv.FormatUint(maphash.Bytes(seed, data), 36) }
+func tagOf(data []byte) string {
+	h := sha256.New()
+	h.Write(seed())
+	h.Write(data)
+	return strconv.FormatUint(binary.BigEndian.Uint64(h.Sum(nil)), 36)
+}
 
 // A board is a scene with its tag and its description, which are made when first
 // needed.
