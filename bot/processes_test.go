@@ -37,7 +37,6 @@ type process struct {
 	keeper *units.Keeper
 	cut    atomic.Bool
 	end    func() // ends it
-	ended  sync.WaitGroup
 }
 
 func (p *process) severed() error {
