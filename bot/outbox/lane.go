@@ -31,6 +31,7 @@ type pending struct {
 	with   []*pending    // the refusals that are sent in the same message
 	since  time.Time     // when it came into its lane
 	made   time.Time     // when it was stored, as far as is known
+	unsent bool          // the store says that it was not sent, although it is looked for
 }
 
 // idle reports whether nobody is showing the post.
@@ -74,7 +75,7 @@ func (b *Outbox) put(p *pending) {
 func (in *lane) supersede() {
 	newer := map[string]bool{}
 	for i, p := range slices.Backward(in.posts) {
-		if newer[p.Kind] && p.idle() && !p.Look {
+		if newer[p.Kind] && p.idle() && (!p.Look || p.unsent) {
 			if p.wanted != nil {
 				close(p.wanted)
 			}
@@ -151,7 +152,7 @@ func (b *Outbox) read(ctx context.Context) error {
 		}
 		p := b.find(o)
 		if p == nil {
-			p = &pending{Pending: Pending{OutboxPost: o, Look: o.Tried || taken[holder]}}
+			p = &pending{Pending: Pending{OutboxPost: o, Look: o.Tried || taken[holder]}, unsent: !o.Tried}
 			if p.Tried = false; p.Look { // so that a post is not sent that was shown meanwhile
 				p.Attempt++
 			}
@@ -277,7 +278,7 @@ func (p *pending) merges() bool { return p.Refused && p.Question == nil && len(p
 
 // fail notes that an attempt to show a post has ended, after which it may be there.
 func (b *Outbox) fail(p *pending, due time.Time, look bool) {
-	p.Look = p.Look || look
+	p.Look, p.unsent = p.Look || look, p.unsent && !look
 	p.Attempt, p.Tried, p.Due, p.Left = p.Attempt+1, p.Look, due, nil
 	b.lane(p.Lane()).from = due
 }
