@@ -165,8 +165,11 @@ func (t *table) Renew(ctx context.Context, p units.Process, holders []string) (s
 func (t *table) Take(ctx context.Context, seen units.Row, holder string, dead time.Duration) (units.Row, bool, error) {
 	end, err := t.begin(ctx)
 	defer end()
+	if err != nil {
+		return units.Row{}, false, err
+	}
 	is := t.units[seen.Name]
-	if err != nil || is.Term != seen.Term || is.Beat != seen.Beat || is.Holder != seen.Holder {
+	if is.Term != seen.Term || is.Beat != seen.Beat || is.Holder != seen.Holder {
 		return is, false, err
 	}
 	is.Name, is.Holder, is.Dead = seen.Name, holder, dead
@@ -179,9 +182,12 @@ func (t *table) Take(ctx context.Context, seen units.Row, holder string, dead ti
 func (t *table) Keep(ctx context.Context, name, holder, state string) (bool, error) {
 	end, err := t.begin(ctx)
 	defer end()
-	r := t.units[name]
-	if err != nil || r.Holder != holder {
+	if err != nil {
 		return false, err
+	}
+	r := t.units[name]
+	if r.Holder != holder {
+		return false, nil
 	}
 	r.State = state
 	t.units[name] = r
@@ -191,11 +197,14 @@ func (t *table) Keep(ctx context.Context, name, holder, state string) (bool, err
 func (t *table) Free(ctx context.Context, name, holder string) error {
 	end, err := t.begin(ctx)
 	defer end()
-	if r := t.units[name]; err == nil && r.Holder == holder {
+	if err != nil {
+		return err
+	}
+	if r := t.units[name]; r.Holder == holder {
 		r.Holder = ""
 		t.units[name] = r
 	}
-	return err
+	return nil
 }
 
 func (t *table) Raise(ctx context.Context) (int64, error) {
@@ -461,9 +470,12 @@ func TestDatabaseAway(t *testing.T) {
 		}
 		c.setAway(false)
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		c.mu.Lock()
 		if len(c.log) != 2 || !strings.HasSuffix(c.log[1], `took matrix, unserved for 1h0m0s, state "a's"`) {
 			t.Errorf("got %q, want that somebody takes the unit", c.log)
 		}
+		c.mu.Unlock()
 		a.leave()
 		b.leave()
 	})
