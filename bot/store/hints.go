@@ -14,7 +14,7 @@ import (
 
 const (
 	hintChannel = "halfpoint"
-	hintPause   = 50 * time.Millisecond // between two hints of a process
+	hintPause   = 5 * time.Millisecond // between two hints of a process
 )
 
 // hint tells the other processes that there is something for them.

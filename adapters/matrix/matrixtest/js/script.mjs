@@ -256,6 +256,7 @@ const acts = {
     // verify asks somebody to verify by emoji, in a room or from device to device, and
     // answers with the code with which the other side cancels.
     async verify({ room, user: other, device }) {
+        if (room) await crypto.userHasCrossSigningKeys(other, true); // asks for the keys if they are not known yet
         const request = room ? await crypto.requestVerificationDM(other, room) : await crypto.requestDeviceVerification(other, device);
         await until("an answer", () => request.phase >= 3);
         return { cancelled: request.cancellationCode };
