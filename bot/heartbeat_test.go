@@ -1,6 +1,8 @@
 package bot_test
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/rooms"
 )
 
 // A watch is a talk with a bot that looks at the time every five seconds, and with
@@ -344,5 +347,39 @@ func TestTimesOfALogDoNotGoBack(t *testing.T) {
 	}
 	if last := events[len(events)-1]; last.Seq < 5 || m.Changed.Before(last.At) {
 		t.Errorf("%d events, changed at %v", last.Seq, m.Changed)
+	}
+}
+
+// An unsure store loses outages.
+type unsure struct {
+	bot.Store
+	loses bool
+}
+
+func (u *unsure) ChangeOutages(ctx context.Context, put, drop []rooms.Outage) error {
+	if u.loses {
+		return errLost
+	}
+	return u.Store.ChangeOutages(ctx, put, drop)
+}
+
+// If the outage before a start could not be stored, and the process dies, the next one still knows
+// of it.
+func TestOutageThatWasNotStored(t *testing.T) {
+	w := newWatch(t)
+	w.blitz(t, "absolute 1m")
+	w.run(t, 20*time.Second)
+	w.stop(75 * time.Second)
+	lost := &unsure{Store: w.store, loses: true}
+	w.store = lost
+	w.start()
+	if _, err := w.bot.Tick(t.Context()); !errors.Is(err, errLost) {
+		t.Fatalf("the look at the time returns %v", err)
+	}
+	lost.loses = false
+	w.start()
+	w.tick(t)
+	if m, _ := w.game(t); m.Deadline.Before(w.now) {
+		t.Errorf("the game's deadline is %v, and it is %v", m.Deadline, w.now)
 	}
 }

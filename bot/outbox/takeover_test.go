@@ -2,9 +2,13 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -44,4 +48,107 @@ func TestOldBoardsAtATakeover(t *testing.T) {
 	if want := "[b1 true n3 true b5 true]"; fmt.Sprint(got) != want {
 		t.Errorf("%v wait, not %s", got, want)
 	}
+}
+
+// A shelf is a heap that others add to, and that cannot be read at times.
+type shelf struct {
+	heap
+	mu    sync.Mutex
+	posts []match.OutboxPost
+	row   Row
+	fails bool
+}
+
+func (s *shelf) Waiting(context.Context) ([]match.OutboxPost, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fails {
+		return nil, errAway
+	}
+	return slices.Clone(s.posts), nil
+}
+
+func (s *shelf) Decorations(context.Context) ([]Row, error) {
+	if s.row.Kind == "" {
+		return nil, nil
+	}
+	return []Row{s.row}, nil
+}
+
+func (s *shelf) Change(context.Context, match.OutboxPost, State, string) error { return nil }
+
+func (s *shelf) Settle(_ context.Context, id string, _ Receipt, _ *Message, _ Decorations, _ *match.OutboxPost) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.posts = slices.DeleteFunc(s.posts, func(o match.OutboxPost) bool { return o.ID == id })
+	return nil
+}
+
+var errAway = errors.New("the database is away")
+
+// If the first read after a takeover fails, the next one still is the first: its posts are looked
+// for, and the decorations are taken over.
+func TestFailedReadAtATakeover(t *testing.T) {
+	s := &shelf{fails: true, row: Row{Platform: "chat", Channel: "club", Kind: Header, Key: "g", N: 1}}
+	o := notice("n1", 1)
+	o.N = 1
+	s.posts = []match.OutboxPost{o}
+	b := New(Config{Rows: s, Leases: s, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	b.Took("b")
+	if err := b.read(t.Context()); !errors.Is(err, errAway) {
+		t.Fatal(err)
+	}
+	b.queue.Drop("chat", Header, "g") // it may have been done, and another is there by now
+	s.row.N, s.fails = 2, false
+	if err := b.read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if posts := b.lane(o.Lane()).posts; len(posts) != 1 || !posts[0].Look {
+		t.Errorf("%+v wait, and none is looked for", posts)
+	}
+	if r, ok := b.queue.Drop("chat", Header, "g"); !ok || r.N != 2 {
+		t.Errorf("the decorations are not taken over: %+v", r)
+	}
+}
+
+// A member of a chat notes which posts it is shown.
+type member struct{ shown chan string }
+
+func (member) Name() string { return "chat" }
+func (m member) Deliver(_ context.Context, p Post) (Receipt, []Owes, error) {
+	m.shown <- p.ID
+	return Receipt(p.ID), nil, nil
+}
+
+// What another process stores is shown within a second or two, also while a post here waits much
+// longer for its next attempt.
+func TestPostOfAnotherProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		later := notice("later", 1)
+		later.N, later.Attempt, later.Due = 1, 1, time.Now().Add(10*time.Minute)
+		s := &shelf{posts: []match.OutboxPost{later}}
+		b := New(Config{Rows: s, Leases: s, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			Word: func(_ context.Context, p Pending) (Post, error) { return Post{ID: p.ID, Where: p.Where}, nil }})
+		ctx, stop := context.WithCancel(t.Context())
+		m := member{make(chan string, 9)}
+		var run sync.WaitGroup
+		run.Go(func() { b.Run(ctx, m) })
+		time.Sleep(5 * time.Second)
+		other := notice("other", 1)
+		other.N, other.Game = 1, "g2"
+		s.mu.Lock()
+		s.posts = append(s.posts, other)
+		s.mu.Unlock()
+		time.Sleep(3 * time.Second)
+		select {
+		case id := <-m.shown:
+			if id != "other" {
+				t.Errorf("%s was shown", id)
+			}
+		default:
+			t.Error("the post of the other process was not shown")
+		}
+		stop()
+		run.Wait()
+	})
 }
