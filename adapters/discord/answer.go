@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -461,12 +462,21 @@ func (a *Adapter) ending(ctx context.Context, p outbox.Post) error {
 	if err := json.Unmarshal([]byte(p.Data), &e); err != nil {
 		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
+	defer a.inTurn(e.Token)() // between the look and the edit nobody else edits it
 	s, err := a.rest.Original(ctx, e.Token)
 	if err == nil && s.Flags&flagLoading != 0 {
 		text := cmp.Or(e.Text, bot.Translated(e.Lang, wordInterrupted))
 		_, err = a.rest.EditOriginal(ctx, e.Token, rest.Message{Content: &text, Flags: rest.SuppressEmbeds})
 	}
 	return outboxError(err, "")
+}
+
+// inTurn has the first answer to an interaction changed by one after the other: it waits for its
+// turn, and the function that it returns ends that.
+func (a *Adapter) inTurn(token string) (done func()) {
+	turn := a.originals[crc32.ChecksumIEEE([]byte(token))%uint32(len(a.originals))]
+	turn <- struct{}{}
+	return func() { <-turn }
 }
 
 // end shows a message in place of a deferral. If Discord does not take it now, the outbox

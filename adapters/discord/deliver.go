@@ -477,6 +477,7 @@ func (d *delivery) end(ctx context.Context, text string) {
 		d.a.reply(ctx, d.x, rest.Reply(m))
 	} else if d.waits {
 		d.waits = false
+		defer d.a.inTurn(d.route.Token)()
 		if _, err := d.a.rest.EditOriginal(ctx, d.route.Token, m); err != nil {
 			d.a.log.Warn("deferred interaction not completed", "error", err)
 		}

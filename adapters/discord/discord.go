@@ -126,8 +126,9 @@ type Adapter struct {
 	connected   func()                            // called when they can
 	commandIDs  atomic.Pointer[map[string]string] // of those at the top, by name, as they are registered; nil until it is known
 
-	seen      *cache[struct{}] // ids of interactions and messages: some come twice
-	following chan struct{}    // holds a value for each answer whose picture follows
+	seen      *cache[struct{}]  // ids of interactions and messages: some come twice
+	originals [64]chan struct{} // turns to change first answers, by token; each holds a value while somebody does
+	following chan struct{}     // holds a value for each answer whose picture follows
 
 	gateway atomic.Pointer[gateway.Gateway] // nil before Run, and where interactions come over HTTP
 	shards  atomic.Int64                    // of the whole bot; 0: not known
@@ -182,6 +183,9 @@ func New(cfg Config) (*Adapter, error) {
 		channelLimit: intake.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
 		reporting:    make(chan struct{}, 1), following: make(chan struct{}, followMost), seen: newCache[struct{}](seenMost), barred: newCache[refusal](remembered), slow: newCache[time.Time](remembered),
 		members: newCache[membership](remembered),
+	}
+	for i := range a.originals {
+		a.originals[i] = make(chan struct{}, 1)
 	}
 	a.rest = client{api, a}
 	return a, nil
