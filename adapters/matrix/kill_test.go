@@ -213,7 +213,7 @@ func TestKills(t *testing.T) {
 	for _, r := range rooms {
 		if r.root != "" {
 			r.people[0].sees(fmt.Sprintf("%d. ", moves))
-			r.people[1].says(r.root, "!score") // what is owed before is sent before
+			r.people[1].says(r.root, "!score") // posts that wait are sent before the answer
 			r.people[0].sees("If the game ended now")
 		}
 	}

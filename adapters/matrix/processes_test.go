@@ -86,7 +86,7 @@ func TestProcessesTakeTurns(t *testing.T) {
 	}
 	players.Wait()
 	r.people[0].sees(fmt.Sprintf("%d. ", moves))
-	r.people[1].says(r.root, "!score") // what is owed before is sent before
+	r.people[1].says(r.root, "!score") // posts that wait are sent before the answer
 	r.people[0].sees("If the game ended now")
 	for k := range programs {
 		programs[k].Process.Signal(syscall.SIGTERM)

@@ -62,8 +62,8 @@ func hears(t *testing.T, r *reader) (m message, took time.Duration) {
 	return e.message, time.Since(began)
 }
 
-// Whoever reads at one process hears soon what is said and played at the other, each line once and
-// in order; what is said at their own process they hear at once.
+// What is said and played through one process reaches readers of the other one within a second, each
+// line once and in order. Readers of the same process get it at once.
 func TestLinesOfAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := openPair(t)
