@@ -21,6 +21,10 @@ func (b *Outbox) deliver(ctx context.Context, platforms []Platform, p *pending) 
 		b.drop(ctx, p, errTooLate)
 		return
 	}
+	if b.superseded(p) { // since it was stored as tried
+		b.change(ctx, p, Superseded, "")
+		return
+	}
 	if !b.mark(ctx, p) {
 		return
 	}
@@ -109,7 +113,7 @@ func (b *Outbox) delivered(ctx context.Context, p *pending, at time.Time, receip
 		defer cancel()
 		if e := b.settle(settling, p.OutboxPost, receipt, nil, owes); errors.Is(e, ErrLost) {
 			b.mu.Lock()
-			b.remove(p.OutboxPost)
+			b.lost(p.OutboxPost)
 			b.mu.Unlock()
 			return
 		} else if e != nil && !errors.Is(e, ErrNotFound) {
@@ -131,7 +135,7 @@ func (b *Outbox) delivered(ctx context.Context, p *pending, at time.Time, receip
 	switch {
 	case errors.Is(err, ErrLost): // its new holder looks for it
 		b.mu.Lock()
-		b.remove(p.OutboxPost)
+		b.lost(p.OutboxPost)
 		b.mu.Unlock()
 	case errors.Is(err, ErrStale):
 		settle()

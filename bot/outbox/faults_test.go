@@ -204,6 +204,30 @@ func TestPutOffUntilARestart(t *testing.T) {
 }
 
 // notice and board make posts of the game g.
+// A board that is stored as tried, but then superseded before it is sent, does not come after the
+// notice that follows it, if the process is killed before it sends the newer board.
+func TestKilledBetweenANoticeAndANewerBoard(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p, _ := w.make()
+		w.at = func(_ int, what string) (where, how string) {
+			if what == "settle n2" { // by which b3 would be stored as tried
+				w.at = nil
+				return "before", "killed"
+			}
+			return "", ""
+		}
+		w.commit("1", nothing, board("b1", 1))
+		w.commit("2", nothing, notice("n2", 2))
+		w.commit("3", nothing, board("b3", 3))
+		for range 4 {
+			p.out.Deliver(t.Context(), p) //nolint:errcheck // it is killed
+		}
+		if got, want := w.after(time.Minute), "n2@0.3 b3@0.9"; got != want {
+			t.Errorf("%s, not %s", got, want)
+		}
+	})
+}
+
 func notice(id string, seq int) match.OutboxPost {
 	return match.OutboxPost{ID: id, Game: "g", Where: match.Room{Platform: "chat", Channel: "club"}, Kind: match.Notice, Seq: seq}
 }

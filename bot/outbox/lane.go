@@ -71,27 +71,53 @@ func (b *Outbox) put(p *pending) {
 }
 
 // supersede drops the boards and statuses for which newer ones wait. A post that may have
-// been sent is shown again, because its receipt is needed to remove its controls.
+// been sent is shown again, because its receipt is needed to remove its controls. One that is only
+// stored as tried stays until it is stored that it is not, see deliver.
 func (in *lane) supersede() {
 	newer := map[string]bool{}
 	for i, p := range slices.Backward(in.posts) {
-		if newer[p.Kind] && p.idle() && (!p.Look || p.unsent) {
-			if p.wanted != nil {
-				close(p.wanted)
-			}
-			in.posts = slices.Delete(in.posts, i, i+1)
+		if newer[p.Kind] && p.idle() && !p.Tried && p.moot() {
+			in.drop(i)
 		} else if p.Supersedes() {
 			newer[p.Kind] = true
 		}
 	}
 }
 
+// moot reports whether a post need not be shown once a newer one of its kind waits.
+func (p *pending) moot() bool { return !p.Look || p.unsent }
+
+// superseded reports whether a newer post takes the place of one, which surely was not sent.
+func (b *Outbox) superseded(p *pending) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return p.moot() && slices.ContainsFunc(b.lane(p.Lane()).posts, func(q *pending) bool { return q.N > p.N && q.Kind == p.Kind && q.Supersedes() })
+}
+
 // remove removes a post that waits no longer.
 func (b *Outbox) remove(o match.OutboxPost) {
 	b.removed.Add(o.ID, struct{}{})
 	if in := b.lanes[o.Lane()]; in != nil {
-		in.posts = slices.DeleteFunc(in.posts, func(p *pending) bool { return p.ID == o.ID })
+		if i := slices.IndexFunc(in.posts, func(p *pending) bool { return p.ID == o.ID }); i >= 0 {
+			in.drop(i)
+		}
 	}
+}
+
+// drop drops a post, and tells the asker that waits for it.
+func (in *lane) drop(i int) {
+	if p := in.posts[i]; p.wanted != nil {
+		close(p.wanted)
+		p.wanted = nil
+	}
+	in.posts = slices.Delete(in.posts, i, i+1)
+}
+
+// lost removes a post that the next holder of its room shows. That may be this process again, and
+// then it must not show the next one first.
+func (b *Outbox) lost(o match.OutboxPost) {
+	b.remove(o)
+	b.current = false
 }
 
 // Forget drops the answers that wait for somebody whose posts are deleted.
@@ -306,7 +332,9 @@ func (b *Outbox) change(ctx context.Context, p *pending, is State, why string) e
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case errors.Is(err, ErrNotFound), errors.Is(err, ErrLost), err == nil && is != Waiting:
+	case errors.Is(err, ErrLost):
+		b.lost(o)
+	case errors.Is(err, ErrNotFound), err == nil && is != Waiting:
 		b.remove(o)
 	case err != nil:
 		p.Tried = false

@@ -57,6 +57,7 @@ type shelf struct {
 	posts []match.OutboxPost
 	row   Row
 	fails bool
+	lost  error // of the next change
 }
 
 func (s *shelf) Waiting(context.Context) ([]match.OutboxPost, error) {
@@ -75,7 +76,13 @@ func (s *shelf) Decorations(context.Context) ([]Row, error) {
 	return []Row{s.row}, nil
 }
 
-func (s *shelf) Change(context.Context, match.OutboxPost, State, string) error { return nil }
+func (s *shelf) Change(context.Context, match.OutboxPost, State, string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.lost
+	s.lost = nil
+	return err
+}
 
 func (s *shelf) Settle(_ context.Context, id string, _ Receipt, _ *Message, _ Decorations, _ *match.OutboxPost) error {
 	s.mu.Lock()
@@ -150,5 +157,31 @@ func TestPostOfAnotherProcess(t *testing.T) {
 		}
 		stop()
 		run.Wait()
+	})
+}
+
+// A process that loses a room and gets it back at once does not show the second post there first.
+func TestLostAndTakenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{posts: []match.OutboxPost{notice("n1", 1), notice("n2", 2)}, lost: ErrLost}
+		for i := range s.posts {
+			s.posts[i].N = i + 1
+		}
+		b := New(Config{Rows: s, Leases: s, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			Word: func(_ context.Context, p Pending) (Post, error) { return Post{ID: p.ID, Where: p.Where}, nil }})
+		m := member{make(chan string, 9)}
+		for range 4 {
+			if _, err := b.Deliver(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		close(m.shown)
+		if got := fmt.Sprint(slices.Collect(func(yield func(string) bool) {
+			for id := range m.shown {
+				yield(id)
+			}
+		})); got != "[n1 n2]" {
+			t.Errorf("%s were shown", got)
+		}
 	})
 }

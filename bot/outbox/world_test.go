@@ -70,6 +70,17 @@ func inWorld(t *testing.T, test func(*world)) {
 
 // start starts a process.
 func (w *world) start() {
+	p, ctx := w.make()
+	go func() {
+		defer close(p.ended)
+		for ctx.Err() == nil && p.out.Open(ctx, p) != nil { // else the program ends, and is started again
+		}
+		p.out.Run(ctx, p)
+	}()
+}
+
+// make makes a process that sends nothing by itself.
+func (w *world) make() (*process, context.Context) {
 	p := &process{world: w, busy: map[match.GameID]bool{}, dead: make(chan struct{}), ended: make(chan struct{})}
 	p.out = New(Config{Rows: p, Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }, Log: slog.New(slog.DiscardHandler), Word: p.word, Decoration: p.wordDecoration})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -77,12 +88,7 @@ func (w *world) start() {
 	w.mu.Lock()
 	w.process = p
 	w.mu.Unlock()
-	go func() {
-		defer close(p.ended)
-		for ctx.Err() == nil && p.out.Open(ctx, p) != nil { // else the program ends, and is started again
-		}
-		p.out.Run(ctx, p)
-	}()
+	return p, ctx
 }
 
 // stop ends the process, as when the program is told to.
