@@ -206,19 +206,21 @@ func (s *Server) Postmaster(t testing.TB) *os.Process {
 // Crash stops the server as a crash would: it takes leave of nobody.
 func (s *Server) Crash(t testing.TB) {
 	t.Helper()
-	s.control(t, `pg_ctl --pgdata="$DIR/data" --wait --mode=immediate stop`)
+	s.Run(t, `pg_ctl --pgdata="$DIR/data" --wait --mode=immediate stop`)
 }
 
 // Revive starts it after a crash, with the data that it had then.
 func (s *Server) Revive(t testing.TB) {
 	t.Helper()
-	s.control(t, startCluster)
+	s.Run(t, startCluster)
 }
 
-func (s *Server) control(t testing.TB, script string) {
+// Run runs a script of the shell as the owner of the server, with its programs. $DIR is its folder,
+// where it has its socket.
+func (s *Server) Run(t testing.TB, script string) {
 	t.Helper()
-	if err := s.shell(script).Run(); err != nil {
-		t.Fatalf("%s: %v", script, err)
+	if out, err := s.shell(script).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
 	}
 }
 
