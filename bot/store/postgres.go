@@ -22,6 +22,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+
+	"github.com/halfpoint-go/halfpoint/internal/backoff"
 )
 
 // This file holds everything that is specific to PostgreSQL.
@@ -139,7 +141,15 @@ func bringUp(ctx context.Context, address string, newest *timeline) error {
 	if current, err := inspect(ctx, alone); current || err != nil { // another process was first
 		return err
 	}
-	return migrate(ctx, alone)
+	for {
+		err := migrate(ctx, alone)
+		if c := code(err); c != "55P03" && c != "40P01" {
+			return err
+		}
+		if err := backoff.Sleep(ctx, pgLock); err != nil { // others go on meanwhile
+			return err
+		}
+	}
 }
 
 // A transactor makes each change in a transaction of its own, many at a time. Other processes do
@@ -280,12 +290,16 @@ func suitable(ctx context.Context, db *sql.DB) error {
 const lockClass = 0x68616c66
 
 // lockPostgres makes a connection the only one of its kind in its database and schema. It waits
-// until it is.
+// until it is. Then it waits for tables so briefly that those who wait behind it, as everybody does
+// who would read one that is to be changed, do not give up.
 func lockPostgres(ctx context.Context, c *pgx.Conn) error {
 	_, err := c.Exec(ctx, "SELECT set_config('lock_timeout', '0', false)")
 	passed("lock")
 	if err == nil {
 		_, err = c.Exec(ctx, "SELECT pg_advisory_lock($1, hashtext(current_schema()))", int32(lockClass))
+	}
+	if err == nil {
+		_, err = c.Exec(ctx, "SELECT set_config('lock_timeout', $1, false)", fmt.Sprint((pgLock / 4).Milliseconds()))
 	}
 	return err
 }

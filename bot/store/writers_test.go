@@ -63,6 +63,45 @@ func TestOneBringsTheTablesUp(t *testing.T) {
 	all.Wait()
 }
 
+// A migration that has to wait for somebody who reads a table, as a dump does for as long as it
+// takes, holds nobody up for long: others read and write the table meanwhile.
+func TestMigrationWaitsWithoutHoldingUp(t *testing.T) {
+	ctx := t.Context()
+	address := pgtest.Start(t).Database(t)
+	s := opened(t, address)
+	must(t, s.SetBookmark(ctx, "a", "1"))
+	for _, step := range []string{"ALTER TABLE holder DROP COLUMN kept", "DELETE FROM " + versionTable + " WHERE version_id >= 28"} { // as the tables were before that
+		_, err := s.write.ExecContext(ctx, step)
+		must(t, err)
+	}
+	reader, err := s.costly.BeginTx(ctx, nil)
+	must(t, err)
+	_, err = reader.ExecContext(ctx, "LOCK TABLE holder IN ACCESS SHARE MODE")
+	must(t, err)
+	up := make(chan error, 1)
+	go func() {
+		later, err := Open(ctx, address)
+		if err == nil {
+			err = later.Close()
+		}
+		up <- err
+	}()
+	for waits := false; !waits; {
+		must(t, s.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE relation = 'holder'::regclass AND NOT granted)").Scan(&waits))
+	}
+	if _, err := s.write.ExecContext(ctx, "UPDATE holder SET since = since"); err != nil {
+		t.Fatal("while the migration waits:", err)
+	}
+	if len(up) > 0 {
+		t.Fatal("it does not wait")
+	}
+	must(t, reader.Rollback())
+	must(t, <-up)
+	if current, err := inspect(ctx, s.read); !current || err != nil {
+		t.Error("the tables are not up to date:", err)
+	}
+}
+
 // twoOn opens a database on PostgreSQL twice, as two processes would.
 func twoOn(t *testing.T) (a, b *Store) {
 	t.Helper()
