@@ -3,6 +3,7 @@ package bot_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -255,5 +256,59 @@ func TestUnservedUnitIsAnOutage(t *testing.T) {
 			t.Errorf("%d outages after the next holder has left", n)
 		}
 		s.processes[2].end()
+	})
+}
+
+// A splitPlatform is a platform that several processes share: one serves rooms whose server nobody
+// knows, the other all servers.
+type splitPlatform struct{ platform }
+
+func (splitPlatform) Unit(_ match.Room, server string) string {
+	if server == "" {
+		return "chat/0/2"
+	}
+	return "chat/1/2"
+}
+
+// Once it is known to which server a room belongs, the process that serves the server shows the
+// room's posts, and the one that did so before shows them no more, without a restart.
+func TestRoomWhoseServerBecomesKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		defer st.Close()
+		rows, err := st.OpenUnits()
+		must(t, err)
+		var shown []string
+		var bots []*bot.Bot
+		var adapters []bot.Adapter
+		for _, id := range []string{"0", "1"} {
+			keeper := units.New(units.Config{Rows: rows, ID: id})
+			go keeper.Run(t.Context())
+			b := bot.New(st, bot.Config{Deliveries: 1, Log: silent, Units: keeper})
+			adapter := splitPlatform{func(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+				shown = append(shown, fmt.Sprint(id, " shows ", p.Kind, " ", p.Seq))
+				return outbox.Receipt(p.ID), nil, nil
+			}}
+			b.Meet(adapter)
+			go b.Hold(t.Context(), "chat/"+id+"/2", func(ctx context.Context, _ *units.Held) error { <-ctx.Done(); return nil })
+			time.Sleep(3 * time.Second)
+			bots, adapters = append(bots, b), append(adapters, adapter)
+		}
+		ask := func(n int, command string, args map[string]string) {
+			t.Helper()
+			_, err := bots[0].Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Who: person("ada"), Where: clubRoom, Command: command, Args: args})
+			must(t, err)
+			time.Sleep(2 * time.Second)
+			for i, b := range bots {
+				must(t, b.Flush(t.Context(), adapters[i]))
+			}
+		}
+		ask(1, "new", map[string]string{"rules": "aga", "size": "5x5", "opponent": "me"})
+		must(t, st.Belongs(t.Context(), clubRoom, "guild"))
+		time.Sleep(2 * time.Minute)
+		ask(2, "place", map[string]string{"at": "C3"})
+		if want := []string{"0 shows notice 3", "0 shows show 3", "1 shows show 4"}; !slices.Equal(shown, want) {
+			t.Errorf("%q, want %q", shown, want)
+		}
 	})
 }

@@ -65,7 +65,7 @@ func (*serveCmd) Run(e *env) error {
 		log.Warn("PostgreSQL waits for no standby: one that is promoted may lack turns that were answered; set synchronous_standby_names")
 	}
 	st.Watch(seen.committed)
-	team, err := join(ctx, st, s, log)
+	team, err := join(ctx, st, s, elapsed, log)
 	if err != nil {
 		return err
 	}

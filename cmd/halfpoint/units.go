@@ -23,8 +23,9 @@ type team struct {
 	end           func() error
 }
 
-// join makes this process one of several. It holds nothing before it works.
-func join(ctx context.Context, st *store.Store, s bot.Settings, log *slog.Logger) (*team, error) {
+// join makes this process one of several. It holds nothing before it works. elapsed also counts
+// the time in which the machine sleeps.
+func join(ctx context.Context, st *store.Store, s bot.Settings, elapsed func() time.Duration, log *slog.Logger) (*team, error) {
 	if !store.IsPostgres(s.Database) {
 		return &team{st: st, end: func() error { return nil }}, nil
 	}
