@@ -203,31 +203,57 @@ func TestPutOffUntilARestart(t *testing.T) {
 	})
 }
 
-// notice and board make posts of the game g.
-// A board that is stored as tried, but then superseded before it is sent, does not come after the
-// notice that follows it, if the process is killed before it sends the newer board.
+// A board that may be stored as tried, but then is superseded before it is sent, does not come after
+// the notice that follows it, if the process is killed before it sends the newer board.
 func TestKilledBetweenANoticeAndANewerBoard(t *testing.T) {
-	inWorld(t, func(w *world) {
-		p, _ := w.make()
-		w.at = func(_ int, what string) (where, how string) {
-			if what == "settle n2" { // by which b3 would be stored as tried
-				w.at = nil
-				return "before", "killed"
-			}
-			return "", ""
-		}
-		w.commit("1", nothing, board("b1", 1))
-		w.commit("2", nothing, notice("n2", 2))
-		w.commit("3", nothing, board("b3", 3))
-		for range 4 {
-			p.out.Deliver(t.Context(), p) //nolint:errcheck // it is killed
-		}
-		if got, want := w.after(time.Minute), "n2@0.3 b3@0.9"; got != want {
-			t.Errorf("%s, not %s", got, want)
-		}
-	})
+	b1, n2, b3 := board("b1", 1), notice("n2", 2), board("b3", 3)
+	for what, c := range map[string]struct {
+		posts        []match.OutboxPost
+		begin        int    // how many are stored when the first is shown
+		fate         string // of b1
+		fails, where string // which step fails, having had its effect or not
+		want         string
+	}{
+		"it is only stored":                          {[]match.OutboxPost{b1, n2, b3}, 3, "", "", "", "n2@0.4 b3@1"},
+		"that it is superseded is not stored":        {[]match.OutboxPost{b1, n2, b3}, 3, "", "change b1", "before", "n2@5.4 b3@6"},
+		"it is unclear whether it is tried":          {[]match.OutboxPost{notice("n0", 0), b1, n2, b3}, 2, "", "settle n0", "after", "n0@0.3 n2@6.1 b3@6.7"},
+		"that it was not sent is not stored":         {[]match.OutboxPost{b1, n2, b3}, 1, "limited", "change b1", "before", "n2@20.7 b3@21.3"},
+		"that it was not sent is perhaps not stored": {[]match.OutboxPost{b1, n2, b3}, 1, "limited", "change b1", "after", "n2@20.7 b3@21.3"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				p, _ := w.make()
+				w.fates = map[string][]string{"b1": {c.fate}}
+				w.at = func(_ int, what string) (where, how string) {
+					switch what {
+					case "settle n2": // by which b3 would be stored as tried
+						w.at = nil
+						return "before", "killed"
+					case c.fails:
+						c.fails = ""
+						return c.where, "fails"
+					}
+					return "", ""
+				}
+				for n, o := range c.posts {
+					if n == c.begin {
+						p.out.Deliver(t.Context(), p) //nolint:errcheck // it fails
+					}
+					w.commit(o.ID, nothing, o)
+				}
+				for w.now() == p {
+					p.out.Deliver(t.Context(), p) //nolint:errcheck // it is killed
+					time.Sleep(100 * time.Millisecond)
+				}
+				if got := w.after(time.Minute); got != c.want {
+					t.Errorf("%s, not %s", got, c.want)
+				}
+			})
+		})
+	}
 }
 
+// notice and board make posts of the game g.
 func notice(id string, seq int) match.OutboxPost {
 	return match.OutboxPost{ID: id, Game: "g", Where: match.Room{Platform: "chat", Channel: "club"}, Kind: match.Notice, Seq: seq}
 }

@@ -32,6 +32,7 @@ type pending struct {
 	since  time.Time     // when it came into its lane
 	made   time.Time     // when it was stored, as far as is known
 	unsent bool          // the store says that it was not sent, although it is looked for
+	marked bool          // the store may say that it is tried
 }
 
 // idle reports whether nobody is showing the post.
@@ -61,7 +62,7 @@ func (b *Outbox) find(o match.OutboxPost) *pending {
 // put adds a post to its lane.
 func (b *Outbox) put(p *pending) {
 	in := b.lane(p.Lane())
-	p.since, p.made = b.Now(), b.Now()
+	p.since, p.made, p.marked = b.Now(), b.Now(), p.marked || p.Tried
 	if p.Attempt == 0 && !p.Due.IsZero() { // it is due since it was stored
 		p.made = sooner(p.made, p.Due)
 	}
@@ -71,12 +72,12 @@ func (b *Outbox) put(p *pending) {
 }
 
 // supersede drops the boards and statuses for which newer ones wait. A post that may have
-// been sent is shown again, because its receipt is needed to remove its controls. One that is only
+// been sent is shown again, because its receipt is needed to remove its controls. One that may only be
 // stored as tried stays until it is stored that it is not, see deliver.
 func (in *lane) supersede() {
 	newer := map[string]bool{}
 	for i, p := range slices.Backward(in.posts) {
-		if newer[p.Kind] && p.idle() && !p.Tried && p.moot() {
+		if newer[p.Kind] && p.idle() && !p.marked && p.moot() {
 			in.drop(i)
 		} else if p.Supersedes() {
 			newer[p.Kind] = true
@@ -178,7 +179,7 @@ func (b *Outbox) read(ctx context.Context) error {
 		}
 		p := b.find(o)
 		if p == nil {
-			p = &pending{Pending: Pending{OutboxPost: o, Look: o.Tried || taken[holder]}, unsent: !o.Tried}
+			p = &pending{Pending: Pending{OutboxPost: o, Look: o.Tried || taken[holder]}, unsent: !o.Tried, marked: o.Tried}
 			if p.Tried = false; p.Look { // so that a post is not sent that was shown meanwhile
 				p.Attempt++
 			}
@@ -323,6 +324,7 @@ func (b *Outbox) mark(ctx context.Context, p *pending) bool {
 func (b *Outbox) change(ctx context.Context, p *pending, is State, why string) error {
 	b.mu.Lock()
 	o := p.OutboxPost
+	p.marked = p.marked || o.Tried
 	b.mu.Unlock()
 	holder, ok := b.lease(o.Where)
 	err := ErrLost
@@ -342,6 +344,8 @@ func (b *Outbox) change(ctx context.Context, p *pending, is State, why string) e
 			in.from = from
 		}
 		b.failed(ctx, err, "storing the outcome of a delivery failed, will retry", "post", o.ID)
+	default:
+		p.marked = o.Tried
 	}
 	return err
 }
@@ -360,6 +364,6 @@ func (b *Outbox) following(o match.OutboxPost) *match.OutboxPost {
 		return nil
 	}
 	next := p.OutboxPost
-	next.Tried = true
+	next.Tried, p.marked = true, true
 	return &next
 }
