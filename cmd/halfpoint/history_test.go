@@ -313,7 +313,7 @@ func (s *storm) check() {
 		s.Fatal(err)
 	}
 	defer st.Close()
-	all, err := st.Matches(s.Context(), bot.Query{})
+	all, err := st.Matches(s.Context(), bot.Query{Limit: len(s.games) + 1})
 	if err != nil {
 		s.Fatal(err)
 	}
