@@ -58,6 +58,21 @@ var (
 // wait for its disk.
 const writers = 8
 
+// connections is how many connections a process has at most: besides those of the store and of
+// Matrix, one for the units and one for hints.
+const connections = writers + readers + 1 + adapterConns + 2
+
+// almostPostgres returns an error if the name of a database was meant for one on PostgreSQL. The
+// error does not show the name, which may hold a password.
+func almostPostgres(name string) error {
+	for _, like := range []string{"postgres:", "postgresql:", "postgres=", "host=", "dbname="} {
+		if strings.HasPrefix(strings.ToLower(name), like) {
+			return errors.New("the address of a PostgreSQL is like postgres://halfpoint@db.example.org/halfpoint, and a file is not called that")
+		}
+	}
+	return nil
+}
+
 // IsPostgres reports whether the name of a database is the address of one on PostgreSQL.
 func IsPostgres(name string) bool {
 	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
@@ -90,6 +105,9 @@ func openPostgres(ctx context.Context, address string) (_ *Store, err error) {
 		var refused *pgconn.ConnectError
 		if errors.As(err, &refused) { // has a line for each host
 			err = fmt.Errorf("open %s: %s", Redacted(address), strings.Join(strings.Fields(refused.Error()), " "))
+			if code(refused) == "53300" {
+				err = fmt.Errorf("%w; each halfpoint keeps up to %d connections open", err, connections)
+			}
 		} else {
 			err = fmt.Errorf("open %s: %w", Redacted(address), err)
 		}

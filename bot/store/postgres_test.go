@@ -172,7 +172,9 @@ func TestUnusablePostgres(t *testing.T) {
 		"a standby":        {sql(server.Database(t), "DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = on'; END $$"), "halfpoint needs the primary"},
 		"another program":  {sql(server.Database(t), "CREATE TABLE cats (name TEXT)"), "another program's"},
 		"a newer version":  {sql(newer, "INSERT INTO "+versionTable+" (version_id, is_applied) VALUES (9999, true)"), "written by a newer halfpoint"},
-		"two connections":  {strings.Replace(server.Address("lonely"), "halfpoint@", "lonely@", 1), `too many connections for role "lonely"`},
+		"two connections":  {strings.Replace(server.Address("lonely"), "halfpoint@", "lonely@", 1), `too many connections for role "lonely" (SQLSTATE 53300); each halfpoint keeps up to 19 connections open`},
+		"half an address":  {"Postgres:halfpoint", "like postgres://halfpoint@db.example.org/halfpoint"},
+		"a libpq string":   {"host=localhost dbname=halfpoint", "like postgres://halfpoint@db.example.org/halfpoint"},
 		"no UTF-8":         {server.Address("latin"), "the encoding of the database is LATIN1"},
 		"no schema":        {sql(server.Database(t), "DROP SCHEMA public"), "search_path"},
 	} {

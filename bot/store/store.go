@@ -76,6 +76,9 @@ func Open(ctx context.Context, name string) (*Store, error) {
 	case IsPostgres(name):
 		return openPostgres(ctx, name)
 	}
+	if err := almostPostgres(name); err != nil {
+		return nil, err
+	}
 	return openFile(ctx, name)
 }
 
