@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -80,8 +81,8 @@ func processes(b *testing.B, n int, database string, shown *screen) player {
 
 // BenchmarkTurns plays games at once in a database file, or on PostgreSQL, which waits for the
 // disk, and for a standby if two processes use it. Each player waits for the board before the next
-// turn; the two of a game ask different processes. It reports turns a second, and the CPU of a
-// turn, without that of PostgreSQL. One iteration is one turn of each game.
+// turn; the two of a game ask different processes. It reports turns a second, and of a turn
+// the CPU, without that of PostgreSQL, and the round trips to that. One iteration is one turn of each game.
 func BenchmarkTurns(b *testing.B) {
 	for _, c := range []struct {
 		name         string
@@ -136,6 +137,8 @@ func BenchmarkTurns(b *testing.B) {
 				g.turns++
 			}
 			turns, spent := 0, cpu()
+			var trips atomic.Int64
+			defer store.OnRoundTrip(func() { trips.Add(1) })()
 			for b.Loop() {
 				var all sync.WaitGroup
 				for i := range games {
@@ -144,6 +147,7 @@ func BenchmarkTurns(b *testing.B) {
 				all.Wait()
 				turns += len(games)
 			}
+			b.ReportMetric(float64(trips.Load())/float64(turns), "trips/turn")
 			b.ReportMetric(float64(turns)/b.Elapsed().Seconds(), "turns/s")
 			b.ReportMetric(float64((cpu()-spent).Microseconds())/float64(turns), "µs-CPU/turn")
 		})
