@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -38,6 +39,7 @@ type storm struct {
 	began     time.Time
 	requests  atomic.Int64
 	answers   atomic.Int64
+	silence   atomic.Int64 // how often a process that was asked gave no answer in time, not even that it failed
 	restarts  atomic.Int64
 	struck    atomic.Int64 // how often something went wrong
 
@@ -167,6 +169,9 @@ func (s *storm) ask(who, text string) (done bool, why string, err error) {
 			s.slowest = max(s.slowest, time.Since(began))
 			s.mu.Unlock()
 			return done, why, nil
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			s.silence.Add(1)
 		}
 		time.Sleep(s.within(20 * time.Millisecond))
 	}
@@ -320,8 +325,8 @@ func (s *storm) end() {
 	s.stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Logf("%d times, with %d restarts; %d games, %d requests in %v; the slowest answer after %v", s.struck.Load(), s.restarts.Load(),
-		len(s.games), s.requests.Load(), time.Since(s.began).Round(time.Second), s.slowest.Round(time.Millisecond))
+	s.Logf("%d times, with %d restarts; %d games, %d requests in %v; the slowest answer after %v; no answer at once %d times", s.struck.Load(), s.restarts.Load(),
+		len(s.games), s.requests.Load(), time.Since(s.began).Round(time.Second), s.slowest.Round(time.Millisecond), s.silence.Load())
 	if !s.Failed() {
 		s.check()
 	}

@@ -224,6 +224,24 @@ func (s *Server) Run(t testing.TB, script string) {
 	}
 }
 
+// Full makes the server fail to write beyond a number of bytes of any file, as on a full disk, until
+// free is called. If that is in the middle of a page, PostgreSQL says that the disk is full; at the
+// beginning of one, that the file is too large. It needs Linux, and changes nothing for a server that
+// is started later.
+func (s *Server) Full(t testing.TB, bytes int64) (free func()) {
+	t.Helper()
+	limit := func(to string) {
+		t.Helper()
+		s.Run(t, `postmaster=$(head -n 1 "$DIR/data/postmaster.pid")
+			prlimit --pid "$postmaster" --fsize=`+to+`: || exit # its later children have it, too
+			for child in $(cat "/proc/$postmaster/task/$postmaster/children"); do
+				prlimit --pid "$child" --fsize=`+to+`: || [ ! -e "/proc/$child" ] || exit
+			done`)
+	}
+	limit(strconv.FormatInt(bytes, 10))
+	return func() { t.Helper(); limit("unlimited") }
+}
+
 var made atomic.Int64
 
 // Database makes an empty database, which goes with the server, and returns its address.
