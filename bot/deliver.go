@@ -32,6 +32,9 @@ func (b *Bot) Owe(ctx context.Context, where match.Room, owes ...outbox.Owes) er
 // Wake tells the bot that others may have changed which posts wait.
 func (b *Bot) Wake() { b.outbox.Reread() }
 
+// Look tells the bot that other processes may have stored posts.
+func (b *Bot) Look() { b.outbox.Look() }
+
 // Flush delivers until nothing is due, for tests.
 func (b *Bot) Flush(ctx context.Context, adapters ...Adapter) error {
 	for {

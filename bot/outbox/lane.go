@@ -140,6 +140,21 @@ func (b *Outbox) Reread() {
 	b.Wake()
 }
 
+// Look makes the outbox read the waiting posts soon, because another process may have stored some.
+// Meanwhile it shows those that it knows, which are older.
+func (b *Outbox) Look() {
+	b.mu.Lock()
+	b.lookAt = sooner(b.lookAt, b.lookMin)
+	b.mu.Unlock()
+	b.Wake()
+}
+
+func (b *Outbox) looksAt() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lookAt
+}
+
 // read reads the posts that wait, unless the lanes hold all of them.
 func (b *Outbox) read(ctx context.Context) error {
 	b.mu.Lock()
@@ -189,7 +204,8 @@ func (b *Outbox) read(ctx context.Context) error {
 			}
 		}
 	}
-	if b.lookAt = now.Add(max(lookEvery, 10*b.Now().Sub(now))); err != nil { // long lists less often
+	b.lookMin = now.Add(10 * b.Now().Sub(now)) // long lists less often
+	if b.lookAt = later(now.Add(lookEvery), b.lookMin); err != nil {
 		b.current = false
 		maps.Copy(b.taken, taken)
 	}

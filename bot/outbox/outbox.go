@@ -140,7 +140,8 @@ type Outbox struct {
 	sending map[string]int // posts of a platform
 	gone    []Row          // decorations that are done, to be stored at tidyAt
 	tidyAt  time.Time
-	lookAt  time.Time                    // when to read the posts that wait again, if there are other processes
+	lookAt  time.Time                    // when to read the posts that wait again, if there are other processes,
+	lookMin time.Time                    // and when at the earliest, although somebody hints that there are others
 	taken   map[string]bool              // holders as which this process has begun to show posts since
 	removed *lru.Cache[string, struct{}] // posts that left their lanes
 }
@@ -262,7 +263,7 @@ func (b *Outbox) Run(ctx context.Context, platforms ...Platform) {
 			wait.Go(func() { b.deliver(finishing, platforms, p) })
 		}
 		if b.Leases != nil {
-			again = sooner(again, now.Add(lookEvery))
+			again = sooner(again, sooner(now.Add(lookEvery), b.looksAt()))
 		}
 		return again
 	})

@@ -57,10 +57,12 @@ type shelf struct {
 	posts []match.OutboxPost
 	row   Row
 	fails bool
-	lost  error // of the next change
+	lost  error         // of the next change
+	slow  time.Duration // a reading of the posts
 }
 
 func (s *shelf) Waiting(context.Context) ([]match.OutboxPost, error) {
+	time.Sleep(s.slow)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fails {
@@ -184,4 +186,45 @@ func TestLostAndTakenAgain(t *testing.T) {
 			t.Errorf("%s were shown", got)
 		}
 	})
+}
+
+// However long the list of the posts that wait is: what other processes store is shown soon after
+// their hint, and hints do not hold up the posts that are known.
+func TestHints(t *testing.T) {
+	for slow, want := range map[time.Duration]string{time.Millisecond: "all known after 2s, the other after 0s", time.Second: "all known after 3s, the other after 8.02s"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &shelf{slow: slow}
+			for n := range 100 {
+				o := notice(fmt.Sprint("n", n), n)
+				o.N, o.Game = 1, match.GameID(o.ID)
+				s.posts = append(s.posts, o)
+			}
+			b := New(Config{Rows: s, Leases: s, Now: time.Now, Log: slog.New(slog.DiscardHandler), Lanes: 1,
+				Word: func(_ context.Context, p Pending) (Post, error) { return Post{ID: p.ID, Where: p.Where}, nil }})
+			ctx, stop := context.WithCancel(t.Context())
+			m := member{make(chan string)}
+			var run sync.WaitGroup
+			run.Go(func() { b.Run(ctx, m) })
+			began := time.Now()
+			for range 100 {
+				time.Sleep(20 * time.Millisecond)
+				b.Look()
+				<-m.shown
+			}
+			known := time.Since(began)
+			other := notice("other", 100)
+			other.N, other.Game = 1, "other"
+			s.mu.Lock()
+			s.posts = append(s.posts, other)
+			s.mu.Unlock()
+			began = time.Now()
+			b.Look()
+			<-m.shown
+			if got := fmt.Sprintf("all known after %v, the other after %v", known.Round(time.Second), time.Since(began).Round(10*time.Millisecond)); got != want {
+				t.Errorf("%v for a list: %s, want %s", slow, got, want)
+			}
+			stop()
+			run.Wait()
+		})
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -275,31 +276,38 @@ func (s *storm) posts() (rows []row, err error) {
 	})
 }
 
-// settled waits until no post waits, and the pages have got all messages.
+// settled waits until no post waits, and the pages have got all messages, or for a minute in which
+// nothing comes closer to that.
 func (s *storm) settled() {
-	for began := time.Now(); !s.Failed() && time.Since(began) < time.Minute; time.Sleep(100 * time.Millisecond) {
+	began, least, first := time.Now(), math.MaxInt, 0
+	for last := began; !s.Failed() && time.Since(last) < time.Minute; time.Sleep(100 * time.Millisecond) {
 		rows, err := s.posts()
 		if err != nil {
 			continue
 		}
-		waits, last := 0, int64(0)
+		waits, newest := 0, int64(0)
 		for _, p := range rows {
 			if p.state == "waiting" {
 				waits++
 			}
 			if n, err := strconv.ParseInt(p.receipt, 10, 64); err == nil {
-				last = max(last, n)
+				newest = max(newest, n)
 			}
 		}
 		for _, p := range s.pages {
-			if p.last() < last {
-				waits++
-			}
+			waits += int(max(0, newest-p.last()))
+		}
+		if least == math.MaxInt {
+			first = waits
+		}
+		if waits < least {
+			least, last = waits, time.Now()
 		}
 		if waits == 0 {
-			return
+			break
 		}
 	}
+	s.Logf("%d posts waited in the end, for %v", first, time.Since(began).Round(100*time.Millisecond))
 }
 
 // check checks what is stored, once the processes have ended, against the history.

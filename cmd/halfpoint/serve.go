@@ -76,7 +76,7 @@ func (*serveCmd) Run(e *env) error {
 		}})
 	b := bot.New(st, bot.Config{Log: log, Now: team.now, Elapsed: elapsed, Rulesets: own, Games: s.Limits.Games, Shown: seen.shown, Stopped: now.stopped, Units: team.Keeper,
 		PublicURL: s.URL, Pages: map[string]match.Pages{room.Name(): match.LinkPages}})
-	defer team.work(log, func() { b.Wake(); room.Look() })()
+	defer team.work(log, func() { b.Look(); room.Look() })()
 	others, err := discordAdapters(s, st, b, team.Keeper, log)
 	if err != nil {
 		return err
