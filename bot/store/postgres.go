@@ -144,7 +144,7 @@ func bringUp(ctx context.Context, address string, newest *timeline) error {
 	if err := suitable(ctx, look); err != nil {
 		return err
 	}
-	if current, err := inspect(ctx, look); current || err != nil {
+	if ready, err := serves(ctx, look); ready || err != nil {
 		return err
 	}
 	if err := look.Close(); err != nil { // a role may have few connections
@@ -156,7 +156,7 @@ func bringUp(ctx context.Context, address string, newest *timeline) error {
 		return err
 	}
 	defer alone.Close()
-	if current, err := inspect(ctx, alone); current || err != nil { // another process was first
+	if ready, err := serves(ctx, alone); ready || err != nil { // another process was first
 		return err
 	}
 	for {
@@ -168,6 +168,40 @@ func bringUp(ctx context.Context, address string, newest *timeline) error {
 			return err
 		}
 	}
+}
+
+// serves reports whether the tables can serve this program as they are. Those of a newer version
+// say which older programs they serve; see CONTRIBUTING.md.
+func serves(ctx context.Context, db *sql.DB) (ready bool, err error) {
+	current, newer := inspect(ctx, db)
+	if !errors.Is(newer, ErrNewer) {
+		return current, newer
+	}
+	known, err := newestMigration()
+	if err != nil {
+		return false, err
+	}
+	var oldest int64
+	if err := db.QueryRowContext(ctx, "SELECT n FROM counter WHERE name = 'oldest'").Scan(&oldest); err != nil {
+		return false, fmt.Errorf("look which programs the tables serve: %w", err)
+	}
+	if oldest > known {
+		return false, newer
+	}
+	return true, nil
+}
+
+// Newer reports whether the tables, on PostgreSQL, are of a newer halfpoint, beside which this one
+// can work.
+func (s *Store) Newer(ctx context.Context) (newer bool, err error) {
+	if s.address == "" {
+		return false, nil
+	}
+	_, err = inspect(ctx, s.read)
+	if errors.Is(err, ErrNewer) {
+		return true, nil
+	}
+	return false, err
 }
 
 // A transactor makes each change in a transaction of its own, many at a time. Other processes do

@@ -7,7 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -171,7 +174,7 @@ func TestUnusablePostgres(t *testing.T) {
 		"no database":      {server.Address("nowhere"), `database "nowhere" does not exist`},
 		"a standby":        {sql(server.Database(t), "DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = on'; END $$"), "halfpoint needs the primary"},
 		"another program":  {sql(server.Database(t), "CREATE TABLE cats (name TEXT)"), "another program's"},
-		"a newer version":  {sql(newer, "INSERT INTO "+versionTable+" (version_id, is_applied) VALUES (9999, true)"), "written by a newer halfpoint"},
+		"a newer version":  {sql(newer, "INSERT INTO "+versionTable+" (version_id, is_applied) VALUES (9999, true)", "UPDATE counter SET n = 9998 WHERE name = 'oldest'"), "written by a newer halfpoint"},
 		"two connections":  {strings.Replace(server.Address("lonely"), "halfpoint@", "lonely@", 1), `too many connections for role "lonely" (SQLSTATE 53300); each halfpoint keeps up to 19 connections open`},
 		"half an address":  {"Postgres:halfpoint", "like postgres://halfpoint@db.example.org/halfpoint"},
 		"a libpq string":   {"host=localhost dbname=halfpoint", "like postgres://halfpoint@db.example.org/halfpoint"},
@@ -188,6 +191,72 @@ func TestUnusablePostgres(t *testing.T) {
 	}
 	if _, err := Export(t.Context(), server.Database(t), &bytes.Buffer{}, nil); err == nil || !strings.Contains(err.Error(), "without tables") {
 		t.Errorf("an empty database is exported: %v", err)
+	}
+}
+
+// A program works with tables of a newer version if these say so, but exports none of them: it would
+// leave out what it does not know.
+func TestNewerTablesOnPostgres(t *testing.T) {
+	ctx := t.Context()
+	address := pgtest.Start(t).Database(t)
+	s := opened(t, address)
+	newest, err := newestMigration()
+	must(t, err)
+	if newer, err := s.Newer(ctx); newer || err != nil {
+		t.Errorf("newer before: %v, %v", newer, err)
+	}
+	for _, step := range []string{
+		"ALTER TABLE bookmark ADD COLUMN later TEXT NOT NULL DEFAULT ''",
+		fmt.Sprintf("UPDATE counter SET n = %d WHERE name = 'oldest'", newest),
+		fmt.Sprintf("INSERT INTO %s (version_id, is_applied) VALUES (%d, true)", versionTable, newest+1),
+	} {
+		_, err := s.write.ExecContext(ctx, step)
+		must(t, err)
+	}
+	if newer, err := s.Newer(ctx); !newer || err != nil {
+		t.Errorf("newer: %v, %v", newer, err)
+	}
+	must(t, opened(t, address).SetBookmark(ctx, "a", "1"))
+	if _, err := Export(ctx, address, &bytes.Buffer{}, nil); !errors.Is(err, ErrNewer) {
+		t.Errorf("the export of an older program: %v", err)
+	}
+}
+
+// A migration only adds, so that the version before it works beside it. One that does more takes away
+// what that version did not use any more, and says which the oldest is that did not.
+func TestMigrationsOnlyAdd(t *testing.T) {
+	adds := regexp.MustCompile(`^(CREATE TABLE \w+ \(|CREATE INDEX \w+ ON |ALTER TABLE \w+ ADD COLUMN \w+ \w+ NOT NULL DEFAULT |INSERT INTO )`)
+	says := regexp.MustCompile(`^UPDATE counter SET n = \d+ WHERE name = 'oldest'$`)
+	const first = 29 // to say which programs its tables serve
+	for name, more := range map[string]bool{
+		"CREATE TABLE a (\n\tb TEXT NOT NULL\n)": false, "CREATE INDEX a_b ON a (b)": false, "ALTER TABLE a ADD COLUMN b TEXT NOT NULL DEFAULT ''": false,
+		"CREATE UNIQUE INDEX a_b ON a (b)": true, "ALTER TABLE a ADD COLUMN b TEXT NOT NULL": true, "ALTER TABLE a DROP COLUMN b": true,
+		"ALTER TABLE a RENAME TO b": true, "DROP TABLE a": true, "UPDATE a SET b = 1": true,
+	} {
+		if adds.MatchString(name) == more {
+			t.Errorf("%s: does more than add is %v", name, !more)
+		}
+	}
+	provider, err := migrator(memory(t).write)
+	must(t, err)
+	for _, source := range provider.ListSources() {
+		if source.Version < first {
+			continue
+		}
+		text, err := fs.ReadFile(migrations, "migrations/"+path.Base(source.Path))
+		must(t, err)
+		more, told := "", false
+		for statement := range strings.SplitSeq(regexp.MustCompile(`(?m)--.*$`).ReplaceAllString(string(text), ""), ";") {
+			statement = strings.TrimSpace(statement)
+			if says.MatchString(statement) {
+				told = true
+			} else if statement != "" && !adds.MatchString(statement) {
+				more = statement
+			}
+		}
+		if more != "" && !told {
+			t.Errorf("%s does more than add, and does not raise 'oldest':\n%s", source.Path, more)
+		}
 	}
 }
 

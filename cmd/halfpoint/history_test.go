@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -313,8 +314,8 @@ func (s *storm) settled() {
 // check checks what is stored, once the processes have ended, against the history.
 func (s *storm) check() {
 	s.Helper()
-	if status, says := halfpoint("check", "--database", s.owner); status != 0 {
-		s.Errorf("check: %d, %s", status, says)
+	if says, err := exec.Command(s.newest, "check", "--database", s.owner).CombinedOutput(); err != nil {
+		s.Errorf("check: %v, %s", err, says)
 	}
 	st, err := store.Open(s.Context(), s.owner)
 	if err != nil {

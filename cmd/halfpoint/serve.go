@@ -59,6 +59,11 @@ func (*serveCmd) Run(e *env) error {
 			return err
 		}
 	}
+	if newer, err := st.Newer(ctx); err != nil {
+		return err
+	} else if newer {
+		log.Warn("a newer halfpoint has brought the tables up to date; this one works beside it, replace it")
+	}
 	if lossy, err := st.Lossy(ctx); err != nil {
 		return err
 	} else if lossy {

@@ -32,6 +32,7 @@ type storm struct {
 	*testing.T
 	address   string // of the database, as the processes have it
 	owner     string // as the owner of the server has it
+	newest    string // of the programs that run
 	processes []*process
 	dir       string // of the processes
 	ended     atomic.Bool
@@ -52,10 +53,11 @@ type storm struct {
 
 // A process is a program that is started again whenever it ends.
 type process struct {
-	mu  sync.Mutex
-	now *exec.Cmd // nil: between two
-	url string    // empty: it does not answer yet
-	log said
+	mu      sync.Mutex
+	program string
+	now     *exec.Cmd // nil: between two
+	url     string    // empty: it does not answer yet
+	log     said
 }
 
 // lease is after how long without a sign of a process others take over what it does.
@@ -63,10 +65,10 @@ const lease = 2 * time.Second
 
 // newStorm starts processes on an empty database, and two tabs that follow the transcript.
 func newStorm(t *testing.T, address string, processes int) *storm {
-	s := &storm{T: t, address: address, owner: address, dir: t.TempDir(), began: time.Now(), rnd: rand.New(rand.NewPCG(33, 1))}
+	s := &storm{T: t, address: address, owner: address, newest: program, dir: t.TempDir(), began: time.Now(), rnd: rand.New(rand.NewPCG(33, 1))}
 	t.Cleanup(s.stop)
 	for range processes {
-		p := &process{}
+		p := &process{program: program}
 		s.processes = append(s.processes, p)
 		s.running.Go(func() { s.keep(p) })
 	}
@@ -90,7 +92,9 @@ func (s *storm) stop() {
 // keep runs a process until the storm is over.
 func (s *storm) keep(p *process) {
 	for !s.ended.Load() {
-		c := exec.Command(program, "--listen", "127.0.0.1:0", "--log-level", "warn", "--database", s.address)
+		p.mu.Lock()
+		c := exec.Command(p.program, "--listen", "127.0.0.1:0", "--log-level", "warn", "--database", s.address)
+		p.mu.Unlock()
 		c.Dir, c.Stderr = s.dir, &p.log
 		c.Env = append(os.Environ(), "HALFPOINT_LIMITS_PERSON=1000000", "HALFPOINT_LIMITS_CHANNEL=1000000", fmt.Sprint("HALFPOINT_LEASE=", lease.Seconds()))
 		out, err := c.StdoutPipe()
@@ -129,6 +133,26 @@ func (p *process) signal(what syscall.Signal) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.now != nil && p.now.Process.Signal(what) == nil
+}
+
+// replace stops a process, and returns when another program has taken its place.
+func (s *storm) replace(p *process, program string) {
+	p.mu.Lock()
+	old := p.now
+	p.program = program
+	p.mu.Unlock()
+	p.signal(syscall.SIGTERM)
+	for began := time.Now(); !s.Failed(); time.Sleep(time.Millisecond) {
+		p.mu.Lock()
+		there := p.now != old && p.url != ""
+		p.mu.Unlock()
+		if there {
+			return
+		}
+		if time.Since(began) > answerFor {
+			s.Errorf("%s does not take the place of another", program)
+		}
+	}
 }
 
 func (p *process) address() string {
@@ -466,4 +490,70 @@ func promotions(t *testing.T, times int) {
 		primary, n = standby, n+1
 		standby = follow(n)
 	})
+}
+
+// Processes are replaced by the next version, which has more tables and columns, and then by the
+// earlier one again: first two at once, and then the one that went on beside them.
+func TestStormOfVersions(t *testing.T) {
+	tier.Change(t)
+	s := newStorm(t, pgtest.Start(t).Database(t), 3)
+	s.newest = nextVersion(t)
+	step := 0
+	s.strikes(tier.Pick(0, 6, 300), func(s *storm) {
+		which, version := s.processes[:2], s.newest
+		if step%2 == 1 {
+			which = s.processes[2:]
+		}
+		if step%4 >= 2 {
+			version = program
+		}
+		step++
+		var all sync.WaitGroup
+		for _, p := range which {
+			all.Go(func() { s.replace(p, version) })
+		}
+		all.Wait()
+	})
+}
+
+// nextVersion builds this program with one migration more, and returns its path.
+func nextVersion(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	migrations := filepath.Join(root, "bot", "store", "migrations")
+	all, err := filepath.Glob(filepath.Join(migrations, "*.sql"))
+	if err != nil || len(all) == 0 {
+		t.Fatal("no migrations", err)
+	}
+	var newest int
+	if _, err := fmt.Sscanf(filepath.Base(all[len(all)-1]), "%d_", &newest); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	migration, overlay, built := filepath.Join(dir, "next.sql"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "halfpoint")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(migrations, fmt.Sprintf("%05d_next.sql", newest+1)): migration}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{overlay: string(replace), migration: `-- +goose Up
+ALTER TABLE game ADD COLUMN next TEXT NOT NULL DEFAULT '';
+ALTER TABLE event ADD COLUMN next BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE post ADD COLUMN next TEXT NOT NULL DEFAULT '';
+ALTER TABLE unit ADD COLUMN next TEXT NOT NULL DEFAULT '';
+CREATE TABLE next (game TEXT NOT NULL REFERENCES game (id), what TEXT NOT NULL);
+CREATE INDEX next_game ON next (game);
+`} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build := exec.Command("go", "build", "-tags=goolm", "-overlay", overlay, "-o", built, "./cmd/halfpoint")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return built
 }
