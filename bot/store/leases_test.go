@@ -119,7 +119,7 @@ func TestClocksApart(t *testing.T) {
 		must(t, err)
 		t.Cleanup(func() { must(t, u.Close()) })
 		began := time.Now()
-		u.wall = func() time.Time { return began.Add(off) }
+		u.Wall = func() time.Time { return began.Add(off) }
 		_, err = u.Renew(ctx, units.Process{ID: "a"}, nil)
 		must(t, err)
 		ahead[i] = u.Now().Sub(began)

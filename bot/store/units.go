@@ -17,7 +17,7 @@ import (
 type Units struct {
 	db    *sql.DB
 	own   bool             // the connection is its own
-	wall  func() time.Time // the clock of this machine
+	Wall  func() time.Time // the clock of this machine; set it before the units are used
 	ahead atomic.Int64     // by how much that of PostgreSQL is ahead of it, in nanoseconds
 }
 
@@ -27,10 +27,10 @@ var _ units.Rows = (*Units)(nil)
 // which only one process can use, tests need them.
 func (s *Store) OpenUnits() (*Units, error) {
 	if s.address == "" {
-		return &Units{db: s.write, wall: time.Now}, nil
+		return &Units{db: s.write, Wall: time.Now}, nil
 	}
 	db, err := pgPool{answer: pgAnswer, conns: 1, newest: s.newest}.open(s.address)
-	return &Units{db: db, own: true, wall: time.Now}, err
+	return &Units{db: db, own: true, Wall: time.Now}, err
 }
 
 // Measure compares the clock of this machine with that of the database on PostgreSQL.
@@ -39,18 +39,18 @@ func (u *Units) Measure(ctx context.Context) error {
 		return nil
 	}
 	var there int64
-	before := u.wall()
+	before := u.Wall()
 	if err := u.db.QueryRowContext(ctx, "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)").Scan(&there); err != nil {
 		return err
 	}
-	here := before.Add(u.wall().Sub(before) / 2)
+	here := before.Add(u.Wall().Sub(before) / 2)
 	u.ahead.Store(int64(time.UnixMilli(there).Sub(here.Round(0))))
 	return nil
 }
 
 // Now returns the time by the clock of the database, as last measured: all processes on it agree
 // about that, even if the clocks of their machines do not.
-func (u *Units) Now() time.Time { return u.wall().Add(time.Duration(u.ahead.Load())) }
+func (u *Units) Now() time.Time { return u.Wall().Add(time.Duration(u.ahead.Load())) }
 
 // Close closes the connection.
 func (u *Units) Close() error {

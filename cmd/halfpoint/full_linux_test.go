@@ -125,11 +125,7 @@ func TestStormOfFullDisks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := pgtest.New(t)
 			s := newStorm(t, server.Database(t), 2)
-			for _, p := range s.processes { // without a database they do not start
-				for p.address() == "" {
-					time.Sleep(10 * time.Millisecond)
-				}
-			}
+			s.up()
 			if name == "tables" {
 				s.large(server, "inbox", "post", "message")
 			}

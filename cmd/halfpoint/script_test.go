@@ -9,15 +9,25 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 )
 
+// clockAhead is the variable of the environment that says by how much the clock of the machine of a
+// program is ahead.
+const clockAhead = "TEST_CLOCK_AHEAD"
+
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"halfpoint": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"halfpoint": func() {
+			if ahead, err := time.ParseDuration(os.Getenv(clockAhead)); err == nil {
+				wall = func() time.Time { return time.Now().Add(ahead) }
+			}
+			os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		},
 	})
 }
 

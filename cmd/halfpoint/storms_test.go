@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/pgtest"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -53,6 +55,8 @@ type storm struct {
 
 // A process is a program that is started again whenever it ends.
 type process struct {
+	ahead time.Duration // by which the clock of its machine is ahead
+
 	mu      sync.Mutex
 	program string
 	now     *exec.Cmd // nil: between two
@@ -63,12 +67,16 @@ type process struct {
 // lease is after how long without a sign of a process others take over what it does.
 const lease = 2 * time.Second
 
-// newStorm starts processes on an empty database, and two tabs that follow the transcript.
-func newStorm(t *testing.T, address string, processes int) *storm {
+// newStorm starts processes on an empty database, and two tabs that follow the transcript. The clocks
+// of the first processes may be ahead.
+func newStorm(t *testing.T, address string, processes int, ahead ...time.Duration) *storm {
 	s := &storm{T: t, address: address, owner: address, newest: program, dir: t.TempDir(), began: time.Now(), rnd: rand.New(rand.NewPCG(33, 1))}
 	t.Cleanup(s.stop)
-	for range processes {
+	for n := range processes {
 		p := &process{program: program}
+		if n < len(ahead) {
+			p.ahead = ahead[n]
+		}
 		s.processes = append(s.processes, p)
 		s.running.Go(func() { s.keep(p) })
 	}
@@ -78,6 +86,15 @@ func newStorm(t *testing.T, address string, processes int) *storm {
 		s.running.Go(func() { s.follow(p) })
 	}
 	return s
+}
+
+// up waits until all processes answer: without a database they would not start.
+func (s *storm) up() {
+	for _, p := range s.processes {
+		for p.address() == "" && !s.Failed() {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
 }
 
 // stop kills the processes.
@@ -96,7 +113,7 @@ func (s *storm) keep(p *process) {
 		c := exec.Command(p.program, "--listen", "127.0.0.1:0", "--log-level", "warn", "--database", s.address)
 		p.mu.Unlock()
 		c.Dir, c.Stderr = s.dir, &p.log
-		c.Env = append(os.Environ(), "HALFPOINT_LIMITS_PERSON=1000000", "HALFPOINT_LIMITS_CHANNEL=1000000", fmt.Sprint("HALFPOINT_LEASE=", lease.Seconds()))
+		c.Env = append(os.Environ(), "HALFPOINT_LIMITS_PERSON=1000000", "HALFPOINT_LIMITS_CHANNEL=1000000", fmt.Sprint("HALFPOINT_LEASE=", lease.Seconds()), clockAhead+"="+p.ahead.String())
 		out, err := c.StdoutPipe()
 		if err == nil {
 			err = c.Start()
@@ -440,12 +457,65 @@ func TestStormOfStops(t *testing.T) {
 // like to have.
 func TestStormOfFewConnections(t *testing.T) {
 	tier.Change(t)
+	s, _ := limited(t, 10)
+	s.strikes(tier.Pick(0, 3, 100), kill)
+}
+
+// limited starts two processes whose role may have so many connections.
+func limited(t *testing.T, connections int) (*storm, *pgtest.Server) {
+	t.Helper()
 	server := pgtest.New(t)
-	server.Exec(t, "CREATE ROLE few LOGIN CONNECTION LIMIT 10")
+	server.Exec(t, fmt.Sprint("CREATE ROLE few LOGIN CONNECTION LIMIT ", connections))
 	server.Exec(t, "CREATE DATABASE few OWNER few")
 	s := newStorm(t, strings.Replace(server.Address("few"), "halfpoint@", "few@", 1), 2)
 	s.owner = server.Address("few")
+	return s, server
+}
+
+// Nobody gets a connection any more, as when other programs have all that PostgreSQL allows.
+func TestStormOfNoConnections(t *testing.T) {
+	tier.Change(t)
+	s, server := limited(t, -1)
+	s.up()
+	s.strikes(tier.Pick(0, 3, 100), func(s *storm) {
+		time.Sleep(s.within(300 * time.Millisecond))
+		server.Exec(s, "ALTER ROLE few CONNECTION LIMIT 0")
+		server.Exec(s, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'few'")
+		time.Sleep(s.within(2 * lease))
+		server.Exec(s, "ALTER ROLE few CONNECTION LIMIT -1")
+	})
+	if n := s.restarts.Load(); n > 0 {
+		t.Errorf("%d processes have ended", n)
+	}
+}
+
+// Processes are killed on machines whose clocks are ten minutes apart. They all go by the clock of
+// the database.
+func TestStormOfClocksApart(t *testing.T) {
+	tier.Change(t)
+	const apart = 10 * time.Minute
+	s := newStorm(t, pgtest.Start(t).Database(t), 2, -apart/2, apart/2)
 	s.strikes(tier.Pick(0, 3, 100), kill)
+	st, err := store.Open(t.Context(), s.owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	all, err := st.Matches(t.Context(), bot.Query{Limit: len(s.games)})
+	if err != nil || len(all) == 0 {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		_, events, err := st.Match(t.Context(), m.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			if off := max(s.began.Sub(e.At), time.Until(e.At)); off > apart/4 {
+				t.Fatalf("event %d of game %s is %v off", e.Seq, m.ID, off)
+			}
+		}
+	}
 }
 
 // PostgreSQL crashes, again and again.

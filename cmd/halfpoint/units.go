@@ -23,6 +23,9 @@ type team struct {
 	end           func() error
 }
 
+// wall returns the time by the clock of this machine. Tests set it.
+var wall = time.Now
+
 // join makes this process one of several. It holds nothing before it works. elapsed also counts
 // the time in which the machine sleeps.
 func join(ctx context.Context, st *store.Store, s bot.Settings, elapsed func() time.Duration, log *slog.Logger) (*team, error) {
@@ -33,6 +36,7 @@ func join(ctx context.Context, st *store.Store, s bot.Settings, elapsed func() t
 	if err != nil {
 		return nil, err
 	}
+	rows.Wall = wall
 	if err := rows.Measure(ctx); err != nil {
 		return nil, errors.Join(err, rows.Close())
 	}
