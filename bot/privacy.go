@@ -115,10 +115,11 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 		What    Text      `json:"what"`
 	}
 	type line struct {
-		At   time.Time `json:"at"`
-		From string    `json:"from,omitempty"` // empty: the bot
-		Text string    `json:"text,omitempty"`
-		File string    `json:"file,omitempty"`
+		At      time.Time `json:"at"`
+		From    string    `json:"from,omitempty"` // empty: the bot
+		Text    string    `json:"text,omitempty"`
+		File    string    `json:"file,omitempty"`
+		Diagram string    `json:"diagram,omitempty"` // that they showed
 	}
 	out := struct {
 		Platform    string         `json:"platform"`
@@ -233,6 +234,9 @@ func (b *Bot) known(ctx context.Context, s localizer, who outbox.User) (*outbox.
 		}
 		if m.File != nil {
 			said.File = string(m.File.Data)
+		}
+		if m.Question != nil {
+			said.Diagram = m.Question.Args["diagram"]
 		}
 		out.Transcript = append(out.Transcript, said)
 	}

@@ -107,10 +107,19 @@ func (b *Bot) answer(ctx context.Context, r Request, h handler, s localizer) (p 
 			q.now = q.now.In(zone)
 		}
 	}
-	defer func() { p.Stored.Question = r.question(m) }()
+	defer func() {
+		p.Stored.Question = r.question(m)
+		if q.pos != nil {
+			p.Stored.Question.Seq = q.pos.Seq()
+		}
+	}()
 	concerns := []match.PersonID{s.by}
 	if m.ID != "" {
-		switch q.pos, err = b.position(ctx, m, m.Seq); {
+		seq := m.Seq
+		if r.Seq > 0 {
+			seq = min(r.Seq, seq)
+		}
+		switch q.pos, err = b.position(ctx, m, seq); {
 		case errors.Is(err, ErrDamaged):
 			return b.damaged(s, r, m, err), nil
 		case err != nil:

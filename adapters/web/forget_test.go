@@ -32,7 +32,7 @@ func TestForgottenInTheRoom(t *testing.T) {
 		}
 		const her, his = "name:Zyxqa", "name:Bob"
 		// Her words, her name in a record, and her id.
-		traces := regexp.MustCompile(`zyxq(word|comment|secret)|[pP][bBwW]\[[zZ]yxqa|name:zyxqa`)
+		traces := regexp.MustCompile(`zyxq(word|comment|secret|diagram)|[pP][bBwW]\[[zZ]yxqa|name:zyxqa`)
 		for i := range 40 { // others have names and games, too, so that pages of the database split
 			says(fmt.Sprintf("name:Guest %d", i), "/new aga 9x9 opponent:me")
 		}
@@ -53,6 +53,7 @@ func TestForgottenInTheRoom(t *testing.T) {
 		says(his, "/resign yes game:41")
 		says(her, "/comment zyxqcomment, is it not? game:41")
 		says(his, "/sgf game:41 share:yes")
+		says(her, "/show (;SZ[5]C[zyxqdiagram];B[cc])")
 		says(his, "Well played, Zyxqa! Zyxqasphere is another word.")
 		says(her, "/new two-button 5x5 opponent:Bob") // which ends with her
 		says(his, "/opponent Zyxqa")                  // no command
@@ -75,7 +76,7 @@ func TestForgottenInTheRoom(t *testing.T) {
 		}
 		export := says(her, "/privacy export").File.URL
 		_, all := do(t, "GET", url+export, "", "Cookie", browserFor(her).String())
-		for _, trace := range []string{"zyxqword", "zyxqcomment", "zyxqsecret", "/place", `"name": "Zyxqa"`} {
+		for _, trace := range []string{"zyxqword", "zyxqcomment", "zyxqsecret", `"diagram": "(;SZ[5]C[zyxqdiagram]`, "/place", `"name": "Zyxqa"`} {
 			if !strings.Contains(all, trace) {
 				t.Errorf("the export lacks %q", trace)
 			}

@@ -600,17 +600,19 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 			return answer{}, err
 		}
 	}
-	if picture, _ := got.Picture(); picture != nil {
-		s.answers.Add(answered.Key, extras{newDrawing(picture), got.File, got.Private, sub.browser})
-	} else if got.File != nil {
-		s.answers.Add(answered.Key, extras{nil, got.File, got.Private, sub.browser})
+	with := extrasIn(got)
+	if with != (extras{}) {
+		key := answered.Key
+		if got.Private {
+			key = ownKey(key, sub.browser)
+		}
+		s.answers.Add(key, with)
 	}
 	var a answer
 	switch {
 	case got.Private:
 		answered.Room, answered.Texts, answered.Text = privateRoom(who), nil, got.Text
-		m := s.show(ctx, answered, nil)
-		a = answer{Private: true, Message: &m}
+		a = answer{Private: true, Message: s.showOwn(ctx, answered, with, sub.Seat)}
 	case line.Text != "" && !all.Logged:
 		err = sayLine()
 	}

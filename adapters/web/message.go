@@ -147,7 +147,13 @@ func (s *server) show(ctx context.Context, m outbox.Message, who people) message
 	if m.File != nil {
 		out.File = &file{m.File.Name, "/answer/" + url.PathEscape(m.Key) + "/" + url.PathEscape(m.File.Name)}
 	}
-	answered, _ := s.answers.Get(m.Key)
+	var answered extras
+	if m.File == nil {
+		var err error
+		if answered, err = s.answered(ctx, m); err != nil {
+			s.log.Warn("drawing the picture of an answer failed, shown without it", "key", m.Key, "error", err)
+		}
+	}
 	switch {
 	case m.Removed:
 	case answered.drawing != nil:
@@ -180,6 +186,25 @@ func (s *server) show(ctx context.Context, m outbox.Message, who people) message
 		out.standing(b.scene)
 	}
 	return out
+}
+
+// showOwn makes an answer that only its asker sees ready for the page. Its question is in the
+// addresses of what comes with it, because no process keeps it.
+func (s *server) showOwn(ctx context.Context, m outbox.Message, with extras, seat string) *message {
+	var again string
+	if q := m.Question; q != nil {
+		again = ownQuestion{seat, q.Command, askedArgs(m), q.Seq}.query()
+	}
+	m.Question = nil
+	out := s.show(ctx, m, nil)
+	if with.drawing != nil {
+		out.draw(with.drawing, "/answer/"+url.PathEscape(m.Key)+"/picture.png")
+		out.Picture = strings.TrimSuffix(out.Picture+"&"+again, "&")
+	}
+	if out.File != nil {
+		out.File.URL = strings.TrimSuffix(out.File.URL+"?"+again, "?")
+	}
+	return &out
 }
 
 // standing says who plays, and who is next.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -138,12 +139,13 @@ func (s *server) whereOf(ctx context.Context, id match.GameID) (match.Room, erro
 
 // answerPicture draws the picture of an answer.
 func (s *server) answerPicture(w http.ResponseWriter, r *http.Request) {
-	a, ok := s.answers.Get(r.PathValue("key"))
-	if !ok || a.drawing == nil || !a.mayRead(r) {
+	switch a, ok := s.extrasOf(w, r); {
+	case !ok:
+	case a.drawing == nil:
 		http.NotFound(w, r)
-		return
+	default:
+		s.draw(w, r, a.drawing, chosen(w, r, a.drawing))
 	}
-	s.draw(w, r, a.drawing, chosen(w, r, a.drawing))
 }
 
 // chosen returns the theme, layout and size that a request names. A page of the room that
@@ -182,62 +184,151 @@ func (s *server) draw(w http.ResponseWriter, r *http.Request, d *drawing, o rend
 // answerFile sends the file that came with a message: one of the transcript, or
 // an answer that only one person saw.
 func (s *server) answerFile(w http.ResponseWriter, r *http.Request) {
-	f, err := s.file(r)
-	if err != nil {
-		s.log.Error("reading a file of the transcript failed", "error", err)
-		http.Error(w, "The file cannot be read.", http.StatusInternalServerError)
-		return
-	}
-	if f == nil || f.Name != r.PathValue("file") {
+	a, ok := s.extrasOf(w, r)
+	switch f := a.file; {
+	case !ok:
+	case f == nil || f.Name != r.PathValue("file"):
 		http.NotFound(w, r)
-		return
+	default:
+		w.Header().Set("Content-Type", f.Type)
+		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
+		serve(w, r, `"`+tagOf(f.Data)+`"`, f.Data)
 	}
-	w.Header().Set("Content-Type", f.Type)
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
-	serve(w, r, `"`+tagOf(f.Data)+`"`, f.Data)
 }
 
-// file returns the file that came with a message, or nil if there is none that the browser
-// may read. A question that has a file as its answer is asked again.
-func (s *server) file(r *http.Request) (*outbox.File, error) {
-	key := r.PathValue("key")
-	if a, _ := s.answers.Get(key); a.file != nil && a.mayRead(r) {
-		return a.file, nil
+// extrasOf returns what came with a message. If the browser cannot have it, extrasOf answers the
+// request.
+func (s *server) extrasOf(w http.ResponseWriter, r *http.Request) (a extras, ok bool) {
+	own := ownKey(r.PathValue("key"), browserOf(r))
+	if a, ok = s.answers.Get(own); ok {
+		return a, true
 	}
-	m, err := s.cfg.Log.Message(r.Context(), key)
+	m, err := s.cfg.Log.Message(r.Context(), r.PathValue("key"))
 	if errors.Is(err, bot.ErrNotFound) {
-		return nil, nil
+		var req bot.Request
+		if req, ok, err = s.ownRequest(r); ok {
+			if wait, others := s.limits.costly.spend(clientOf(r), costly[req.Command], s.cfg.Now()); wait > 0 {
+				slowDown(w, browserLanguage(r), wait, others)
+				return a, false
+			}
+			a, err = s.again(r.Context(), own, req)
+		}
+	} else if err == nil {
+		var browser string
+		if browser, err = s.holderOf(r, strings.TrimPrefix(m.Room, channel+"/")); err == nil {
+			ok, err = s.mayRead(r.Context(), m, browser)
+		}
+		if ok {
+			a, err = s.answered(r.Context(), m)
+		}
 	}
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil:
+		s.log.Error("finding what came with a message failed", "key", r.PathValue("key"), "error", err)
+		http.Error(w, "Something went wrong here.", http.StatusInternalServerError)
+	case !ok:
+		http.NotFound(w, r)
 	}
-	browser, err := s.holderOf(r, strings.TrimPrefix(m.Room, channel+"/"))
-	if err != nil {
-		return nil, err
-	}
-	if ok, err := s.mayRead(r.Context(), m, browser); !ok || err != nil {
-		return nil, err
-	}
+	return a, ok && err == nil
+}
+
+// answered returns what came with a message of the transcript. A question is asked again, by
+// nobody in particular.
+func (s *server) answered(ctx context.Context, m outbox.Message) (extras, error) {
 	if m.Question == nil {
-		return m.File, nil
+		a, known := s.answers.Get(m.Key)
+		if !known {
+			a.file = m.File
+		}
+		return a, nil
 	}
 	req := request(onlooker)
-	req.ID, req.Command, req.Args, req.Shows = platform+":"+key, m.Question.Command, map[string]string{}, true
-	maps.Copy(req.Args, m.Question.Args)
-	if m.Question.Game != "" {
-		req.Args["game"] = strconv.Itoa(m.Number)
-	}
-	var again bot.Answer
-	err = s.work(r.Context(), req.Command, func() error {
-		again, err = s.service.Ask(r.Context(), req)
-		return err
+	req.ID, req.Command, req.Args, req.Seq = platform+":"+m.Key, m.Question.Command, askedArgs(m), m.Question.Seq
+	return s.again(ctx, m.Key, req)
+}
+
+// again returns what came with an answer, by its key in memory. If it is not there, again asks the
+// question.
+func (s *server) again(ctx context.Context, key string, req bot.Request) (extras, error) {
+	ctx = context.WithoutCancel(ctx) // it is for others, too
+	return s.answers.get(key, func() (a extras, err error) {
+		req.Shows = true
+		err = s.work(ctx, req.Command, func() error {
+			answer, err := s.service.Ask(ctx, req)
+			a = extrasIn(answer.Own())
+			return err
+		})
+		return a, err
 	})
-	if err != nil {
-		return nil, err
+}
+
+// extrasIn returns what comes with an answer.
+func extrasIn(p outbox.Post) extras {
+	a := extras{file: p.File}
+	if picture, _ := p.Picture(); picture != nil {
+		a.drawing = newDrawing(picture)
 	}
-	f := again.Own().File
-	s.answers.Add(key, extras{nil, f, m.Room != channel, browserOf(r)})
-	return f, nil
+	return a
+}
+
+// askedArgs returns the arguments of a message's question, with the number of the game.
+func askedArgs(m outbox.Message) map[string]string {
+	args := map[string]string{}
+	maps.Copy(args, m.Question.Args)
+	if m.Question.Game != "" && m.Number > 0 {
+		args["game"] = strconv.Itoa(m.Number)
+	}
+	return args
+}
+
+// Longer questions are not asked again, in bytes: of which the answer is in the transcript, by
+// their diagram or record; of others, as JSON. Proxies take addresses of 8 KB.
+const (
+	maxKeptDiagram = 16 << 10
+	maxOwnQuestion = 5000
+)
+
+// ownKey is the key in memory of an answer that only one browser sees.
+func ownKey(key, browser string) string { return key + " " + browser }
+
+// An ownQuestion is a question whose answer only one browser sees. It is in the addresses of what
+// comes with the answer: whoever sends it could as well ask it.
+type ownQuestion struct {
+	Seat    string            `json:"seat"`
+	Command string            `json:"command"`
+	Args    map[string]string `json:"args,omitempty"`
+	Seq     int               `json:"seq,omitempty"`
+}
+
+// query returns the question as the query of an address; empty: it is too long.
+func (q ownQuestion) query() string {
+	data, err := json.Marshal(q)
+	if err != nil || len(data) > maxOwnQuestion {
+		return ""
+	}
+	return "again=" + base64.RawURLEncoding.EncodeToString(data)
+}
+
+// ownRequest reads the question in an address. It reports false if there is none that the browser
+// can ask.
+func (s *server) ownRequest(r *http.Request) (req bot.Request, ok bool, err error) {
+	var q ownQuestion
+	data, err := base64.RawURLEncoding.DecodeString(r.FormValue("again"))
+	if err != nil || json.Unmarshal(data, &q) != nil {
+		return req, false, nil
+	}
+	who, noSeat := userOf(q.Seat)
+	req = request(who)
+	req.ID, req.Lang, req.Command, req.Args, req.Seq = platform+":"+r.PathValue("key"), browserLanguage(r), q.Command, q.Args, q.Seq
+	if noSeat != "" || !req.Asks() {
+		return req, false, nil
+	}
+	req.Moderator, _ = s.checkOwner(r, ownerCookieOf(r))
+	browser, err := s.holderOf(r, who.ID)
+	if err == nil {
+		ok, _, err = s.holds(r.Context(), who.ID, browser)
+	}
+	return req, ok, err
 }
 
 // serve sends data, or says that the browser has it already.

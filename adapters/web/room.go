@@ -24,13 +24,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sync/singleflight"
 
@@ -120,7 +120,7 @@ type Store interface {
 type Room struct {
 	cfg     Config
 	log     *slog.Logger
-	answers *lru.Cache[string, extras]       // by key of the message
+	answers cache[string, extras]            // by key of the message, or by ownKey
 	boards  cache[boardKey, *board]          // of this room's games
 	drawn   cache[string, []byte]            // pictures, by tag, theme, layout and size
 	pages   cache[string, made]              // for those who only watch
@@ -147,16 +147,12 @@ type Room struct {
 	seats        map[string]*seat // Black's and White's, by the id of the person; the map itself does not change
 }
 
-// extras are the parts of an answer that the log does not keep: its picture, and the
-// file of a private one. The newest live as long as the process.
+// extras come with an answer. The room keeps the newest in memory, and asks again for those that
+// it does not have: another process may have answered, or it was before the start.
 type extras struct {
 	drawing *drawing
 	file    *outbox.File
-	private bool   // only the browser that asked gets them
-	browser string // hash of its secret
 }
-
-func (e extras) mayRead(r *http.Request) bool { return !e.private || e.browser == browserOf(r) }
 
 // New makes a room.
 func New(cfg Config) *Room {
@@ -175,7 +171,7 @@ func New(cfg Config) *Room {
 	return &Room{
 		cfg:     cfg,
 		log:     cfg.Logger.With("adapter", platform),
-		answers: lru.New[string, extras](500),
+		answers: cache[string, extras]{Cache: lru.New[string, extras](500)},
 		boards:  cache[boardKey, *board]{Cache: lru.New[boardKey, *board](256)},
 		drawn:   cache[string, []byte]{Cache: lru.New[string, []byte](128)},
 		pages:   cache[string, made]{Cache: lru.New[string, made](64)},
@@ -261,8 +257,14 @@ func (r *Room) line(p outbox.Post) outbox.Message {
 	if m.Texts == nil { // no words of the bot itself
 		m.Text = p.Text
 	}
-	if p.File != nil && p.Stored.Question != nil {
-		m.File, m.Question = &outbox.File{Name: p.File.Name, Type: p.File.Type}, p.Stored.Question
+	picture, _ := p.Picture()
+	if q := p.Stored.Question; q != nil && (p.File != nil || picture != nil) {
+		if d := q.Args["diagram"]; len(d) <= maxKeptDiagram && utf8.ValidString(d) {
+			m.Question = q
+		}
+	}
+	if p.File != nil && m.Question != nil {
+		m.File = &outbox.File{Name: p.File.Name, Type: p.File.Type}
 	}
 	if p.Kind == match.Answer {
 		m.Kind = ""

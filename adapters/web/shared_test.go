@@ -292,3 +292,136 @@ func TestForgottenAtAnotherProcess(t *testing.T) {
 		}
 	})
 }
+
+// What comes with an answer of one process is to be had from the other, and is the same: by everybody
+// what was for everybody, and by the browser that asked what was for it alone.
+func TestPicturesOfAnotherProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := openPair(t)
+		n := 0
+		says := func(seat, text string) *message {
+			t.Helper()
+			n++
+			a := post(t, p.urls[0], submission{ID: id(n), Seat: seat, Text: text})
+			time.Sleep(time.Second) // so that there is time for estimates
+			if a.Message == nil {
+				return &message{}
+			}
+			return a.Message
+		}
+		for i, turn := range []string{"/new aga 5x5 hints:on", "C3", "B2", "D4"} {
+			says([]string{"black", "black", "white", "black"}[i], turn)
+		}
+		says("name:Ada", "/new aga 9x9 opponent:me")
+		fetch := func(at int, path, seat string) (status int, body string) {
+			t.Helper()
+			resp, body := do(t, "GET", p.urls[at]+path, "", "Cookie", browserFor(seat).String())
+			return resp.StatusCode, body
+		}
+		diagram := strings.Repeat(".....\n", 5)
+		type asked struct {
+			seat, text, address string
+			here                string
+		}
+		var all []asked
+		for _, c := range []asked{{seat: "black", text: "/board"}, {seat: "name:Ada", text: "/board move:1 game:1"}, {seat: "black", text: "/compare"},
+			{seat: "onlooker", text: "/demo 1"}, {seat: "white", text: "/show share:no diagram:\n" + diagram}, {seat: "black", text: "/sgf"}, {seat: "white", text: "/replay"},
+			{seat: "black", text: "/privacy what:export"}} {
+			m := says(c.seat, c.text)
+			if c.address = m.Picture; m.File != nil {
+				c.address = m.File.URL
+			}
+			status, body := fetch(0, c.address, c.seat)
+			if status != 200 || c.address == "" {
+				t.Errorf("%s: %q is %d: %+v", c.text, c.address, status, m)
+			}
+			c.here = body
+			all = append(all, c)
+		}
+		says("white", "/place C4") // the game goes on
+		for _, c := range all {
+			status, there := fetch(1, c.address, c.seat)
+			if status != 200 || there != c.here && !strings.Contains(c.text, "privacy") || len(there) < 30 {
+				t.Errorf("%s: %d, the same: %v", c.text, status, there == c.here)
+			}
+			for at := range p.urls {
+				if status, _ := fetch(at, c.address, "stranger"); c.seat != "onlooker" && status != 404 {
+					t.Errorf("%s: at process %d a stranger gets %d", c.text, at, status)
+				}
+			}
+		}
+
+		// A command that changes something is no question.
+		games := func() string {
+			ms, err := p.st.Matches(t.Context(), bot.Query{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint(ms)
+		}
+		before := games()
+		for _, q := range []ownQuestion{{Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}, {Command: "place", Args: map[string]string{"at": "A1"}},
+			{Command: "resign", Args: map[string]string{"confirm": "yes"}}, {Command: "new"}, {Command: "settings", Args: map[string]string{"lang": "de"}}, {Command: "none"}} {
+			q.Seat = "black"
+			if status, _ := fetch(1, "/answer/x/picture.png?"+q.query(), "black"); status != 404 || games() != before {
+				t.Errorf("%s: %d, %s, before %s", q.Command, status, games(), before)
+			}
+		}
+		for _, query := range []string{"", "?again=", "?again=.", "?again=bnVsbA", "?again=e30"} {
+			if status, _ := fetch(1, "/answer/x/picture.png"+query, "black"); status != 404 {
+				t.Errorf("%q: %d", query, status)
+			}
+		}
+	})
+}
+
+// Both processes show a shared answer with the same picture, also to pages that come after the game
+// went on.
+func TestSharedPicturesOfAnotherProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := openPair(t)
+		open := follow(t, p.urls[1], "seat=onlooker", "")
+		read(open)
+		n := 0
+		says := func(seat, text string) {
+			t.Helper()
+			n++
+			post(t, p.urls[0], submission{ID: id(n), Seat: seat, Text: text})
+			time.Sleep(2 * time.Second)
+		}
+		for i, text := range []string{"/new aga 5x5 hints:on", "C3", "/board share:yes", "/compare share:yes", "/show diagram:\n" + strings.Repeat(".....\n", 5), "B2"} {
+			says([]string{"black", "black", "white", "black", "white", "white"}[i], text)
+		}
+		pictures := func(ms []message) (found []string) {
+			for _, m := range ms {
+				if strings.HasPrefix(m.Picture, "/answer/") {
+					found = append(found, fmt.Sprint(m.N, m.Picture, m.Alt, m.High))
+				}
+			}
+			return found
+		}
+		all := read(follow(t, p.urls[0], "seat=onlooker", ""))
+		want := pictures(all)
+		if len(want) != 3 {
+			t.Errorf("the pictures are %q", want)
+		}
+		var heard []message
+		for range all {
+			m, _ := hears(t, open)
+			heard = append(heard, m)
+		}
+		equal(t, "a page that was open", pictures(heard), want)
+		p.rooms[1].Forgotten() // what it has in memory
+		equal(t, "a page that is opened later", pictures(read(follow(t, p.urls[1], "seat=white", ""))), want)
+		for _, m := range read(follow(t, p.urls[1], "seat=onlooker", "")) {
+			if m.Picture == "" {
+				continue
+			}
+			for i, url := range p.urls {
+				if resp, _ := do(t, "GET", url+m.Picture, ""); resp.StatusCode != 200 || !strings.Contains(resp.Header.Get("Cache-Control"), "immutable") {
+					t.Errorf("process %d, %s: %s", i, m.Picture, resp.Status)
+				}
+			}
+		}
+	})
+}

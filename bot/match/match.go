@@ -177,6 +177,7 @@ type Question struct {
 	Command   string
 	Args      map[string]string
 	Game      GameID   // or event; empty: it is about none
+	Seq       int      // the event of the game after which it was answered; 0: it has no game, or no answer yet
 	Moderator bool     // the person is a moderator,
 	Except    []string // but not to these commands
 }

@@ -137,6 +137,7 @@ type storedQuestion struct {
 	Command   string            `json:"command"`
 	Args      map[string]string `json:"args,omitempty"`
 	Game      match.GameID      `json:"game,omitempty"`
+	Seq       int               `json:"seq,omitempty"`
 	Moderator bool              `json:"moderator,omitempty"`
 	Except    []string          `json:"except,omitempty"`
 }

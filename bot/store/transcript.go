@@ -12,10 +12,10 @@ import (
 )
 
 // ofPerson is the condition on the lines of the transcript that go with the person $1: what
-// they typed as $2, the bot's private messages to them in the room $3, and quotes of their
-// comments. Of a seat these are the lines after $4, up to $5, because others used it before
+// they typed as $2, the bot's private messages to them in the room $3, diagrams that they showed,
+// and quotes of their comments. Of a seat these are the lines after $4, up to $5, because others used it before
 // and may use it later.
-const ofPerson = `(n > $4 AND n <= $5 AND (person = $2 OR room = $3)
+const ofPerson = `(n > $4 AND n <= $5 AND (person = $2 OR room = $3 OR extra LIKE '%{"k":"shared.show","a":[{"p":"' || $1 || '"}%"diagram":%')
 	OR key <> '' AND key IN (` + noticesBy + `)
 	OR extra LIKE '%{"k":"remark","a":[{"p":"' || $1 || '"}%')`
 

@@ -33,6 +33,12 @@ func TestForgettingDeletesLines(t *testing.T) {
 				remark := func(by match.PersonID, words any) []bot.Text {
 					return []bot.Text{text.Say("board"), text.Say("remark", text.Somebody(string(by)), words)}
 				}
+				showed := func(by match.PersonID) []bot.Text {
+					return []bot.Text{text.Say("shared.show", text.Somebody(string(by)), "")}
+				}
+				question := func(option string) *match.Question {
+					return &match.Question{Command: "show", Args: map[string]string{option: words}, Seq: 3}
+				}
 				controls := []match.Control{{Label: name, Command: "place", Args: map[string]string{"game": "1", "at": "E5", name: name}}}
 				var want []outbox.Message
 				for i, line := range []struct {
@@ -46,6 +52,9 @@ func TestForgettingDeletesLines(t *testing.T) {
 					{true, outbox.Message{Texts: remark(p, "hers")}},
 					{false, outbox.Message{Texts: remark(other, `{"k":"remark","a":[{"p":"`+string(p)+`"}`), Notify: []match.PersonID{p, other}, Controls: controls}},
 					{false, outbox.Message{Texts: []bot.Text{text.Say("called", text.Somebody(string(p)))}, Lang: "ja", Number: 7}},
+					{true, outbox.Message{Texts: showed(p), Question: question("diagram")}},
+					{false, outbox.Message{Texts: showed(p), Question: question("game")}},
+					{false, outbox.Message{Texts: showed(other), Question: question("diagram")}},
 					{true, outbox.Message{From: strings.ToUpper(cleaned), Text: "mine"}},
 					{true, outbox.Message{Text: "@" + cleaned + " to play", To: []string{"Bob", cleaned}}},
 					{false, outbox.Message{From: "Bob", Text: words, To: []string{"Bob"}, Controls: controls}},
@@ -63,7 +72,7 @@ func TestForgettingDeletesLines(t *testing.T) {
 				must(t, s.Commit(ctx, step))
 				f := bot.Forgetting{Person: p, Who: who}
 				theirs, err := s.MessagesOf(ctx, p, who)
-				if err != nil || len(theirs) != 5 {
+				if err != nil || len(theirs) != 6 {
 					t.Errorf("their lines are %+v, %v", theirs, err)
 				}
 				must(t, s.Erase(ctx, f))
