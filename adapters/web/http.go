@@ -675,7 +675,14 @@ func (s *server) permit(ctx context.Context, who outbox.User, sub submission, co
 	if who == onlooker && slices.Contains(seated, command) {
 		return problem{wordOnlooker}, nil
 	}
-	return s.affords(ctx, sub.client, command, who.ID+" "+sub.ID)
+	why, err := s.affords(ctx, sub.client, command)
+	if why != nil { // unless it was carried out, at this process or another
+		_, done, err := s.cfg.Log.Answered(ctx, platform+":"+sub.ID)
+		if done || err != nil {
+			return nil, err
+		}
+	}
+	return why, err
 }
 
 // diagramOption returns the option of a command that takes a diagram or record; empty: it

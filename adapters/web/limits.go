@@ -139,14 +139,9 @@ func (s *server) reading(n float64, h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// affords returns why a client cannot use a command now, in the request with an id; nil: it
-// can. A request to open a game counts once, however often it is sent: the bot keeps the answer.
-func (s *server) affords(ctx context.Context, c client, command, id string) (problem, error) {
+// affords returns why a client cannot use a command now; nil: it can.
+func (s *server) affords(ctx context.Context, c client, command string) (problem, error) {
 	if slices.Contains(opening, command) {
-		id += " " + command
-		if s.counted.Contains(id) {
-			return nil, nil
-		}
 		if c.browser != "" {
 			switch n, err := s.cfg.Log.Opened(ctx, platform, c.browser); {
 			case err != nil:
@@ -161,9 +156,6 @@ func (s *server) affords(ctx context.Context, c client, command, id string) (pro
 	}
 	if wait, _ := s.limits.costly.spend(c, costly[command], s.cfg.Now()); wait > 0 {
 		return problem{wordCostly, strconv.Itoa(seconds(wait))}, nil
-	}
-	if slices.Contains(opening, command) {
-		s.counted.Add(id, true)
 	}
 	return nil, nil
 }

@@ -77,6 +77,8 @@ type Store interface {
 	People(ctx context.Context, ids []match.PersonID) (map[match.PersonID]outbox.User, error)
 	// Known returns a person with their settings.
 	Known(ctx context.Context, who outbox.User, where match.Room, request string) (rooms.Known, error)
+	// Answered returns the stored answer to a request, if there is one.
+	Answered(ctx context.Context, request string) (match.Reply, bool, error)
 	// Match returns a game and its events, or bot.ErrNotFound.
 	Match(ctx context.Context, id match.GameID) (match.Match, []match.Event, error)
 	// Contest returns an event and its log, or bot.ErrNotFound.
@@ -129,12 +131,11 @@ type Room struct {
 	slow    time.Duration                    // a reader who takes longer for what is sent is dropped
 	wake    chan struct{}                    // wakes the publisher
 	limits  limits
-	counted *lru.Cache[string, bool] // requests to open a game that were counted
-	working chan struct{}            // held while a costly command is carried out
-	visits  chan struct{}            // holds an entry while something is made for a page
-	up      intake.State             // the room answers
-	event   intake.Mark              // somebody sent something
-	grown   atomic.Int64             // bytes that the transcript has grown since it was trimmed
+	working chan struct{} // held while a costly command is carried out
+	visits  chan struct{} // holds an entry while something is made for a page
+	up      intake.State  // the room answers
+	event   intake.Mark   // somebody sent something
+	grown   atomic.Int64  // bytes that the transcript has grown since it was trimmed
 
 	mu           sync.Mutex
 	readers      map[*stream]bool
@@ -180,7 +181,6 @@ func New(cfg Config) *Room {
 		slow:    10 * time.Second,
 		wake:    make(chan struct{}, 1),
 		limits:  newLimits(cfg.Person, cfg.Channel),
-		counted: lru.New[string, bool](500),
 		working: make(chan struct{}, 1),
 		visits:  make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 		readers: map[*stream]bool{},

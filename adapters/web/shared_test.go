@@ -12,6 +12,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -422,6 +423,46 @@ func TestSharedPicturesOfAnotherProcess(t *testing.T) {
 					t.Errorf("process %d, %s: %s", i, m.Picture, resp.Status)
 				}
 			}
+		}
+	})
+}
+
+// A request that opened a game gets the same answer at the other process, also if the browser may open
+// no other game since, or no more at that process for a while. The next one is refused at both.
+func TestOpenedAtAnotherProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := openPair(t)
+		submit := func(n, at int) (a answer) {
+			a = post(t, p.urls[at], submission{ID: id(n), Seat: "name:Ada", Text: "/new aga 9x9 opponent:me"})
+			if a.Message != nil {
+				a.Message.At, a.Message.After = time.Time{}, 0
+			}
+			return a
+		}
+		p.rooms[1].limits.games = quota{intake.New(1, 0), intake.New(1, 0)}
+		for n := range maxOpen + 2 {
+			if n == maxOpen-1 {
+				p.rooms[1].limits.games = quota{}
+			}
+			answers := make([]answer, 4)
+			var sent sync.WaitGroup
+			for i := range answers {
+				if sent.Go(func() { answers[i] = submit(n, i%2) }); n != maxOpen-1 {
+					sent.Wait() // the last is sent to both at the same time
+				}
+			}
+			sent.Wait()
+			if answers[0].Private != (n >= maxOpen) {
+				t.Errorf("request %d: %+v", n, answers[0].Message)
+			}
+			for i, a := range answers {
+				if d := gocmp.Diff(answers[0], a); d != "" {
+					t.Errorf("request %d, sent %d times before, to process %d: %s", n, i, i%2, d)
+				}
+			}
+		}
+		if n, err := p.st.Opened(t.Context(), platform, bot.HashSecret(browserFor("name:Ada").Value)); n != maxOpen || err != nil {
+			t.Errorf("%d games, %v", n, err)
 		}
 	})
 }
