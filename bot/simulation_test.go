@@ -215,8 +215,13 @@ func (w *world) judge() {
 			}
 		}
 	}
+	newest := map[line]int{}
 	for _, p := range w.shown {
 		l := line{p.Game, p.Where.Channel}
+		if p.Seq < newest[l] && !p.Private && p.Game != "" {
+			w.t.Errorf("%v: %s, after event %d, was shown after something of event %d", l, p.ID, p.Seq, newest[l])
+		}
+		newest[l] = max(newest[l], p.Seq)
 		switch p.Kind {
 		case match.Notice:
 			shown[l] = append(shown[l], p.ID)
