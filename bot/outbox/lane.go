@@ -114,6 +114,18 @@ func (in *lane) drop(i int) {
 	in.posts = slices.Delete(in.posts, i, i+1)
 }
 
+// forsake drops the posts that nobody is showing. They are in the store.
+func (in *lane) forsake() {
+	in.last = 0
+	for i, p := range slices.Backward(in.posts) {
+		if p.idle() {
+			in.drop(i)
+		} else {
+			in.last = max(in.last, p.N)
+		}
+	}
+}
+
 // lost removes a post that the next holder of its room shows. That may be this process again, and
 // then it must not show the next one first.
 func (b *Outbox) lost(o match.OutboxPost) {
@@ -231,7 +243,7 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 	for l, in := range b.lanes {
 		if len(in.posts) > 0 {
 			if _, ok := b.lease(in.posts[0].Where); !ok { // another process shows them
-				in.posts = slices.DeleteFunc(in.posts, (*pending).idle)
+				in.forsake()
 			}
 		}
 		if len(in.posts) == 0 {

@@ -10,12 +10,16 @@ import (
 // and leaves the others to whoever has theirs. A lane holds posts of one room, so it is shown
 // here or elsewhere as a whole.
 
-// lease returns as which holder this process shows the posts of a room now.
+// lease returns as which holder this process shows the posts of a room now. It does not before
+// [Outbox.Took], since until then its lanes may lack posts.
 func (b *Outbox) lease(where match.Room) (holder string, ok bool) {
 	if b.Leases == nil {
 		return "", true
 	}
-	return b.Leases.Lease(where)
+	if holder, ok = b.Leases.Lease(where); ok {
+		_, ok = b.holders.Load(holder)
+	}
+	return holder, ok
 }
 
 // under returns a context that also ends with the lease for a room.
@@ -31,6 +35,14 @@ func (b *Outbox) under(ctx context.Context, where match.Room) (context.Context, 
 func (b *Outbox) Took(holder string) {
 	b.mu.Lock()
 	b.taken[holder] = true
+	for _, in := range b.lanes { // what is left there is of an earlier lease
+		if len(in.posts) > 0 {
+			if now, ok := b.Leases.Lease(in.posts[0].Where); ok && now == holder {
+				in.forsake()
+			}
+		}
+	}
+	b.holders.Store(holder, true)
 	b.mu.Unlock()
 	b.Reread()
 }

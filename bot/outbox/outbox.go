@@ -77,8 +77,8 @@ const (
 // Leases say which process shows the posts of a room, if there are several. Methods may be called
 // concurrently.
 type Leases interface {
-	// Lease returns as which holder this process shows the posts of a room now; false:
-	// another process does, or will.
+	// Lease returns as which holder this process shows the posts of a room now, once the outbox
+	// has been told that it [Outbox.Took] them; false: another process does, or will.
 	Lease(where match.Room) (holder string, ok bool)
 	// Under returns a context that also ends when this process does not any more.
 	Under(ctx context.Context, where match.Room) (context.Context, context.CancelFunc)
@@ -129,6 +129,7 @@ type Outbox struct {
 	decorate chan struct{} // wakes what does decorations
 	known    bool          // Open has read the decorations
 	running  atomic.Bool   // Run sends posts
+	holders  sync.Map      // as which this process shows posts, or did: strings
 	delivery sync.Mutex    // one call of Deliver at a time
 	posting  Busy          // the loop that chooses posts,
 	adorning Busy          // and the one that chooses decorations

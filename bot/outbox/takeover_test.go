@@ -138,6 +138,7 @@ func TestPostOfAnotherProcess(t *testing.T) {
 		s := &shelf{posts: []match.OutboxPost{later}}
 		b := New(Config{Rows: s, Leases: s, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 			Word: func(_ context.Context, p Pending) (Post, error) { return Post{ID: p.ID, Where: p.Where}, nil }})
+		b.Took("b")
 		ctx, stop := context.WithCancel(t.Context())
 		m := member{make(chan string, 9)}
 		var run sync.WaitGroup
@@ -171,6 +172,7 @@ func TestLostAndTakenAgain(t *testing.T) {
 		}
 		b := New(Config{Rows: s, Leases: s, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 			Word: func(_ context.Context, p Pending) (Post, error) { return Post{ID: p.ID, Where: p.Where}, nil }})
+		b.Took("b")
 		m := member{make(chan string, 9)}
 		for range 4 {
 			if _, err := b.Deliver(t.Context(), m); err != nil {
@@ -201,6 +203,7 @@ func TestHints(t *testing.T) {
 			}
 			b := New(Config{Rows: s, Leases: s, Now: time.Now, Log: slog.New(slog.DiscardHandler), Lanes: 1,
 				Word: func(_ context.Context, p Pending) (Post, error) { return Post{ID: p.ID, Where: p.Where}, nil }})
+			b.Took("b")
 			ctx, stop := context.WithCancel(t.Context())
 			m := member{make(chan string)}
 			var run sync.WaitGroup
@@ -227,4 +230,99 @@ func TestHints(t *testing.T) {
 			run.Wait()
 		})
 	}
+}
+
+// A lodger is a shelf for which this process has a lease at times.
+type lodger struct {
+	*shelf
+	holder string // empty: none
+}
+
+func (l *lodger) Lease(match.Room) (holder string, ok bool) { return l.holder, l.holder != "" }
+
+// A process that loses a room while its asker shows a post there, and gets it back, has dropped the
+// posts behind that one. It reads them again before it shows newer ones.
+func TestPostsDroppedWithTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lodger{shelf: &shelf{}}
+		m := member{make(chan string, 9)}
+		b := New(Config{Rows: l, Leases: l, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			Word: func(_ context.Context, p Pending) (Post, error) {
+				return Post{ID: p.ID, Game: p.Game, Where: p.Where}, nil
+			}})
+		deliver := func() {
+			t.Helper()
+			if _, err := b.Deliver(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		commit := func(o match.OutboxPost) []Post {
+			t.Helper()
+			step := &match.Step{Posts: []match.OutboxPost{o}, At: time.Now()}
+			own, err := b.Commit(t.Context(), step, func() (any, error) {
+				p := &step.Posts[0]
+				p.N = o.Seq
+				p.Tried = len(l.posts) == 0 && !p.Elsewhere
+				stored := *p
+				stored.Asker = false
+				l.posts = append(l.posts, stored)
+				return nil, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b.Give(t.Context(), own)
+		}
+		l.holder = "b"
+		b.Took("b")
+		deliver()
+		first := notice("n1", 1)
+		first.Asker = true
+		given := commit(first)
+		if len(given) != 1 {
+			t.Fatalf("the asker shows %v", given)
+		}
+		commit(notice("n2", 2))
+		l.holder = ""
+		deliver()
+		l.holder = "c"
+		commit(board("b3", 3))
+		if err := b.Settle(t.Context(), given[0], "n1"); err != nil && !errors.Is(err, ErrLost) {
+			t.Fatal(err)
+		}
+		deliver()
+		b.Took("c")
+		for range 4 {
+			deliver()
+			time.Sleep(time.Minute)
+		}
+		close(m.shown)
+		got := ""
+		for id := range m.shown {
+			got += id + " "
+		}
+		if got != "n2 b3 " && got != "n1 n2 b3 " { // the chat would find n1
+			t.Errorf("%sare shown", got)
+		}
+	})
+}
+
+// A lease alone is not enough: before the outbox has been told of it, nothing is shown.
+func TestNothingIsShownBeforeItIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{posts: []match.OutboxPost{notice("n1", 1)}}
+		s.posts[0].N = 1
+		b := New(Config{Rows: s, Leases: s, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			Word: func(_ context.Context, p Pending) (Post, error) { return Post{ID: p.ID, Where: p.Where}, nil }})
+		m := member{make(chan string, 9)}
+		for _, shown := range []int{0, 1} {
+			if _, err := b.Deliver(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(m.shown); n != shown {
+				t.Errorf("%d posts are shown, not %d", n, shown)
+			}
+			b.Took("b")
+		}
+	})
 }

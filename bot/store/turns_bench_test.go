@@ -53,12 +53,12 @@ func processes(b *testing.B, n int, database string, shown *screen) player {
 			closes = append(closes, rows.Close)
 			c.Units = units.New(units.Config{Rows: rows, Log: silent})
 			running.Go(func() { _ = c.Units.Run(ctx) })
-			running.Go(func() {
-				_ = c.Units.Hold(ctx, shown.Name(), func(ctx context.Context, _ *units.Held) error { <-ctx.Done(); return nil })
-			})
 		}
 		service := bot.New(s, c)
 		services = append(services, service)
+		running.Go(func() {
+			_ = service.Hold(ctx, shown.Name(), func(ctx context.Context, _ *units.Held) error { <-ctx.Done(); return nil })
+		})
 		running.Go(func() { s.Hints(ctx, service.Wake) })
 		running.Go(func() { _ = service.Run(ctx, shown) })
 	}
