@@ -43,7 +43,7 @@ type Config struct {
 	Shards int // of the whole bot; 0: as many as Discord recommends
 
 	// Hold, if the bot has several processes, serves a unit whenever this process holds it; see
-	// [bot.Bot]. All processes must have the same Shards. Nil: the process is alone.
+	// [bot.Bot]. One with other Shards waits until the others are gone. Nil: the process is alone.
 	Hold func(ctx context.Context, unit string, serve func(context.Context, *units.Held) error) error
 	// Turn takes the next of the turns of all processes; see [gateway.Config]. Nil: the process
 	// is alone.

@@ -89,6 +89,16 @@ func processes(c *club) (first, second *process) {
 	return made[0], made[1]
 }
 
+// pair returns a club and two processes for its bot, of which the first runs and holds the only shard.
+func pair(t *testing.T) (c *club, first, second *process) {
+	t.Helper()
+	c = newClub(t, discordtest.Options{})
+	first, second = processes(c)
+	first.start()
+	first.holds(1, 1)
+	return c, first, second
+}
+
 // dies cuts a process off from Discord and from the units, as if its machine had lost its power.
 func (p *process) dies() {
 	p.plug.pull()
@@ -190,6 +200,47 @@ func TestShards(t *testing.T) {
 	})
 }
 
+// A process with another number of shards waits until those with the other number are gone, so that
+// nothing is heard twice. Meanwhile they go on. So the number is changed in one process after the other.
+func TestAnotherNumberOfShards(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const before, after = 2, 3
+		c := newClub(t, discordtest.Options{Shards: before, Concurrency: after})
+		first, second := processes(c)
+		first.start() // with as many as Discord recommends
+		first.holds(before, before)
+		thread := first.begin(t)
+		second.cfg.Shards, second.waits = after, true
+		second.start()
+		second.passes(time.Minute)
+		second.holds(0, after)
+		if got := strings.Count(second.log.String(), "will wait until it is gone"); got != 1 {
+			t.Errorf("it says %d times that it waits:\n%s", got, second.log.String())
+		}
+		first.holds(before, before)
+		first.place(c.alice, thread, "C3")
+		typed := "<@" + first.a.self + "> "
+		c.bob.Say(thread, typed+"D3")
+		first.shows(thread, "White D3")
+
+		first.stop()
+		second.holds(after, after)
+		second.place(c.alice, thread, "C4")
+		c.bob.Say(thread, typed+"D4")
+		second.shows(thread, "White D4")
+		for _, turn := range []string{"Black C3", "White D3", "Black C4", "White D4"} {
+			if n := count(thread.Messages(), func(m *discordtest.Message) bool { return says(turn)(m) && withPicture(m) }); n != 1 {
+				t.Errorf("%s is shown %d times\n%s", turn, n, c.d.Transcript())
+			}
+		}
+		if got := c.d.Gateway(); got.Identified != before+after {
+			t.Errorf("at the gateway: %+v", got)
+		}
+		second.stop()
+		c.check()
+	})
+}
+
 // What is cut off when the process ends is not done.
 func TestCutIsNotDone(t *testing.T) {
 	ctx, cut := context.WithCancel(t.Context())
@@ -207,10 +258,7 @@ func TestCutIsNotDone(t *testing.T) {
 // goes on: what was asked in between is answered in time, once.
 func TestShardGivenUpWhileAnswering(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		first, second := processes(c)
-		first.start()
-		first.holds(1, 1)
+		c, first, second := pair(t)
 		thread := first.begin(t)
 		second.waits = true
 		second.start()
@@ -266,10 +314,7 @@ func TestShardOfDeadProcess(t *testing.T) {
 	for name, wakes := range map[string]bool{"dead": false, "cut off": true} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				c := newClub(t, discordtest.Options{})
-				first, second := processes(c)
-				first.start()
-				first.holds(1, 1)
+				c, first, second := pair(t)
 				second.waits = true
 				second.start()
 				at := "<@" + first.a.self + "> "
@@ -331,10 +376,7 @@ func TestShardOfDeadProcess(t *testing.T) {
 // else.
 func TestShardWhoseSessionIsLost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		first, second := processes(c)
-		first.start()
-		first.holds(1, 1)
+		c, first, second := pair(t)
 		thread := first.begin(t)
 		session := c.d.Sessions()[0]
 		first.stop()
@@ -353,10 +395,7 @@ func TestShardWhoseSessionIsLost(t *testing.T) {
 // has none is not.
 func TestProcessWithoutShard(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		first, second := processes(c)
-		first.start()
-		first.holds(1, 1)
+		_, first, second := pair(t)
 		second.waits = true
 		second.start()
 		second.passes(time.Minute)

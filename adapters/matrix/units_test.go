@@ -131,6 +131,16 @@ func (c *club) twoTenants() *house {
 	return h
 }
 
+// movedIn makes two adapters, of which the first has the account and a game in an encrypted room.
+func (c *club) movedIn() (*house, *pair) {
+	c.Helper()
+	h := c.twoTenants()
+	h.takes(0)
+	r := c.seals()
+	c.settled()
+	return h, r
+}
+
 func (h *house) Name() string { return Name }
 
 // Run runs both adapters.
@@ -243,10 +253,7 @@ func onBoth(t *testing.T, test func(t *testing.T, c *club)) {
 // everything.
 func TestAccountMoves(t *testing.T) {
 	onBoth(t, func(t *testing.T, c *club) {
-		h := c.twoTenants()
-		h.takes(0)
-		r := c.seals()
-		c.settled()
+		h, r := c.movedIn()
 		device := c.a.device().Client.DeviceID
 		moves := []func(int){h.leaves, h.loses}
 		points := []string{"D3", "C4", "D4", "C2", "D2", "B3", "E3", "B4", "E4"}
@@ -345,10 +352,7 @@ func TestOldHolderGoesOn(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
 		c.file = server.Database(t)
-		h := c.twoTenants()
-		h.takes(0)
-		r := c.seals()
-		c.settled()
+		h, r := c.movedIn()
 		old, anna, bob := h.tenants[0], r.people[0], r.people[1]
 		goesOn := make(chan struct{})
 		stopped := old.proxy.Always(matrixtest.Any, matrixtest.HoldsAnswer(goesOn))
@@ -406,10 +410,7 @@ func TestNextHolderIsNoTwin(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
 		c.file = server.Database(t)
-		h := c.twoTenants()
-		h.takes(0)
-		r := c.seals()
-		c.settled()
+		h, r := c.movedIn()
 		goesOn := make(chan struct{})
 		beat := h.tenants[0].proxy.Once(matrixtest.On("GET", "/account_data/io.github.halfpoint_go.device$"), matrixtest.Holds(goesOn))
 		beat.Await(t, 1)
@@ -447,10 +448,7 @@ func TestBelievesNothingFromBefore(t *testing.T) {
 	}
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
-		h := c.twoTenants()
-		h.takes(0)
-		r := c.seals()
-		c.settled()
+		h, r := c.movedIn()
 		h.loses(0)
 		a, now := h.tenants[0].Adapter, time.Now()
 		at, who := id.RoomID("!false:example.org"), id.UserID("@false:example.org")

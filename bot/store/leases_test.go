@@ -6,6 +6,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -143,4 +146,38 @@ func TestOlderDecoration(t *testing.T) {
 	if len(rows) != 1 || rows[0].Data != "new" || err != nil {
 		t.Errorf("there is %v, %v", rows, err)
 	}
+}
+
+// Units that divide the same work differently are not held at the same time, also if they are taken
+// at the same moment.
+func TestUnitsThatExcludeEachOther(t *testing.T) {
+	ctx := t.Context()
+	s := opened(t, pgtest.Start(t).Database(t))
+	var all []*Units
+	for range 3 {
+		u, err := s.OpenUnits()
+		must(t, err)
+		t.Cleanup(func() { must(t, u.Close()) })
+		all = append(all, u)
+	}
+	taken := make([]units.Row, len(all))
+	var takers sync.WaitGroup
+	for i, u := range all {
+		takers.Go(func() {
+			for round := range 10 {
+				row, is, err := u.Take(ctx, units.Row{Name: fmt.Sprintf("discord/%d/%d", round, i)}, fmt.Sprint(i, " ", round), time.Minute)
+				if err != nil {
+					t.Error(err)
+				} else if is {
+					taken[i] = row
+				}
+			}
+		})
+	}
+	takers.Wait()
+	if n := len(slices.DeleteFunc(taken, func(r units.Row) bool { return r.Term == 0 })); n != 1 {
+		t.Errorf("%d divisions are held", n)
+	}
+	_, is, err := all[0].Take(ctx, units.Row{Name: "matrix"}, "a", time.Minute)
+	wants(t, "other work is taken", true, is, err)
 }

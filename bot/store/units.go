@@ -106,8 +106,9 @@ func (u *Units) Renew(ctx context.Context, p units.Process, holders []string) (s
 	return values[string](ctx, u.db, "UPDATE unit SET beat = beat + 1 WHERE holder IN ("+placeholders(1, len(args))+") RETURNING holder", args...)
 }
 
-// Take makes somebody the holder of a unit in the next term if it is still as it was seen. The lock
-// waits for transactions that are guarded by the former holder's lease; see guard.
+// Take makes somebody the holder of a unit in the next term if it is still as it was seen, and nobody
+// holds one that excludes it. The lock waits for transactions that are guarded by the former
+// holder's lease; see guard.
 func (u *Units) Take(ctx context.Context, seen units.Row, holder string, dead time.Duration) (r units.Row, taken bool, err error) {
 	defer annotate(&err, "take %s", seen.Name)
 	tx, err := u.db.BeginTx(ctx, nil)
@@ -128,6 +129,14 @@ func (u *Units) Take(ctx context.Context, seen units.Row, holder string, dead ti
 		return r, false, nil
 	}
 	if err != nil {
+		return r, false, err
+	}
+	// Whoever takes a unit later waits until this one is taken, and sees it.
+	if _, err := tx.ExecContext(ctx, "INSERT INTO counter (name, n) VALUES ('unit', 1) ON CONFLICT (name) DO UPDATE SET n = counter.n + 1"); err != nil {
+		return r, false, err
+	}
+	held, err := values[string](ctx, tx, "SELECT name FROM unit WHERE holder <> ''")
+	if err != nil || slices.ContainsFunc(held, func(name string) bool { return units.Exclude(name, seen.Name) }) {
 		return r, false, err
 	}
 	if _, err := tx.ExecContext(ctx, "UPDATE unit SET holder = $1, term = $2, beat = $3, lease = $4 WHERE name = $5", holder, r.Term, r.Beat, dead.Milliseconds(), r.Name); err != nil {

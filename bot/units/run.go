@@ -91,13 +91,13 @@ func (k *Keeper) renew(ctx context.Context, now time.Duration) error {
 	return nil
 }
 
-// wanted returns the kinds of the units that this process wants.
+// wanted returns the sets of the units that this process wants.
 func (k *Keeper) wanted() string {
-	kinds := map[string]bool{}
+	sets := map[string]bool{}
 	for name := range k.wants {
-		kinds[Kind(name)] = true
+		sets[set(name)] = true
 	}
-	return " " + strings.Join(slices.Sorted(maps.Keys(kinds)), " ") + " "
+	return " " + strings.Join(slices.Sorted(maps.Keys(sets)), " ") + " "
 }
 
 // lose ends a lease. The caller holds k.mu.
@@ -137,19 +137,27 @@ func (k *Keeper) look(ctx context.Context) error {
 		func(a, b Row) bool { return a.Holder == b.Holder && a.Term == b.Term && a.Beat == b.Beat })
 	k.processes = seen(k.processes, processes, now, func(p Process) string { return p.ID },
 		func(a, b Process) bool { return a.Beat == b.Beat })
-	var take []sighting[Row]
+	var take, left []sighting[Row]
 	shares := map[string]*share{}
+	excluded := false
 	for _, name := range slices.Sorted(maps.Keys(k.wants)) {
-		of := Kind(name)
+		of := set(name)
 		if shares[of] == nil {
 			shares[of] = k.share(of)
+			held, by := k.others(name, began)
+			left = append(left, held...)
+			if by != "" && !k.excluded {
+				k.cfg.Log.Warn("another process divides the work differently, will wait until it is gone", "wanted", name, "held", by)
+			}
+			excluded = excluded || by != ""
+			shares[of].waits = by != "" || len(held) > 0
 		}
 		if w, of := k.wants[name], shares[of]; w.lease == nil {
 			s, known := k.rows[name]
 			if !known {
 				s = sighting[Row]{Row{Name: name}, now}
 			}
-			if k.mayTake(s, began, of) {
+			if !of.waits && k.mayTake(s, began, of) {
 				take = append(take, s)
 				of.held++
 			}
@@ -165,6 +173,7 @@ func (k *Keeper) look(ctx context.Context) error {
 			dead = append(dead, id)
 		}
 	}
+	k.excluded = excluded
 	close(k.looked)
 	k.looked = make(chan struct{})
 	epoch := k.rows[Epoch].row.Beat
@@ -183,7 +192,31 @@ func (k *Keeper) look(ctx context.Context) error {
 			return err
 		}
 	}
+	for _, s := range left { // nobody may hold them while another set is held
+		row, taken, err := k.cfg.Rows.Take(ctx, s.row, k.holder(), k.cfg.Dead)
+		if err == nil && taken {
+			err = k.cfg.Rows.Free(ctx, row.Name, row.Holder)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// others returns the units that exclude another one and whose holders are dead, and the name of one
+// whose holder may live; empty: none does. The caller holds k.mu.
+func (k *Keeper) others(unit string, now time.Duration) (left []sighting[Row], held string) {
+	for name, s := range k.rows {
+		switch {
+		case s.row.Holder == "" || !Exclude(name, unit):
+		case k.mine(s.row.Holder) || now-s.at >= max(s.row.Dead, k.cfg.Dead):
+			left = append(left, s)
+		case held == "" || name < held:
+			held = name
+		}
+	}
+	return left, held
 }
 
 // seen returns the sightings of rows; those that have not changed keep their time.
@@ -199,7 +232,7 @@ func seen[T any](old map[string]sighting[T], rows []T, now time.Duration, id fun
 	return all
 }
 
-// mayTake reports whether this process takes a unit now, by its share of the kind. One that nobody
+// mayTake reports whether this process takes a unit now, by its share of the set. One that nobody
 // takes is taken all the same. The caller holds k.mu.
 func (k *Keeper) mayTake(s sighting[Row], now time.Duration, of *share) bool {
 	free := now - s.at
@@ -215,14 +248,18 @@ func (k *Keeper) mayTake(s sighting[Row], now time.Duration, of *share) bool {
 // if it wants it: giving it up has failed.
 func (k *Keeper) mine(holder string) bool { return strings.HasPrefix(holder, k.cfg.ID+" ") }
 
-// A share is what a process has of the units of a kind, and what it should have.
+// holder returns a new name by which this process holds a unit.
+func (k *Keeper) holder() string { return k.cfg.ID + " " + rand.Text()[:8] }
+
+// A share is what a process has of the units of a set, and what it should have.
 type share struct {
 	held  int
 	most  int  // it takes no more than that
 	gives bool // it gives one up
+	waits bool // units are held that exclude these
 }
 
-// share returns the share of this process in the units of a kind. All processes see the same, so as
+// share returns the share of this process in the units of a set. All processes see the same, so as
 // many of them give up a unit as others lack. The caller holds k.mu.
 func (k *Keeper) share(of string) *share {
 	me := k.cfg.ID
@@ -232,7 +269,7 @@ func (k *Keeper) share(of string) *share {
 	}
 	all, free := 0, 0
 	for name, w := range k.wants {
-		if Kind(name) != of {
+		if set(name) != of {
 			continue
 		}
 		all++
@@ -266,12 +303,12 @@ func (k *Keeper) share(of string) *share {
 	return s
 }
 
-// living returns the processes that live and want a kind of units; empty: any. The caller holds
+// living returns the processes that live and want a set of units; empty: any. The caller holds
 // k.mu.
 func (k *Keeper) living(wants string) map[string]bool {
 	now, ids := k.cfg.Elapsed(), map[string]bool{}
 	for id, p := range k.processes {
-		if now-p.at < k.cfg.Dead && strings.Contains(p.row.Wants, " "+wants) {
+		if now-p.at < k.cfg.Dead && (wants == "" || strings.Contains(p.row.Wants, " "+wants+" ")) {
 			ids[id] = true
 		}
 	}
@@ -280,7 +317,7 @@ func (k *Keeper) living(wants string) map[string]bool {
 
 // take takes a unit as it was seen. Its lease counts from before that.
 func (k *Keeper) take(ctx context.Context, s sighting[Row], began time.Duration) error {
-	row, taken, err := k.cfg.Rows.Take(ctx, s.row, k.cfg.ID+" "+rand.Text()[:8], k.cfg.Dead)
+	row, taken, err := k.cfg.Rows.Take(ctx, s.row, k.holder(), k.cfg.Dead)
 	if err != nil || !taken {
 		return err
 	}

@@ -16,8 +16,11 @@
 //
 // # Sharing
 //
-// Units whose names have the same beginning, up to a slash, are shared out evenly among the
-// processes that want them: one that has more than others gives up one after the other.
+// Units of a set are shared out evenly among the processes that want them: one that has more than
+// others gives up one after the other. "discord/0/2" and "discord/1/2" are of the same set. Units of
+// the same kind and another set, as "discord/0/3", divide the same work differently. So no two sets
+// of a kind are held at a time: a process that wants another set than others hold waits until these
+// are gone.
 package units
 
 import (
@@ -44,7 +47,7 @@ type Row struct {
 type Process struct {
 	ID    string
 	Beat  int64  // grows while it lives
-	Wants string // the beginnings of the units that it wants, with spaces around each
+	Wants string // the sets of the units that it wants, with spaces around each
 	Epoch int64  // that it has seen
 }
 
@@ -61,8 +64,9 @@ type Rows interface {
 	// holders. It returns which holders still hold theirs.
 	Renew(ctx context.Context, p Process, holders []string) (stand []string, err error)
 	// Take makes somebody whose Config.Dead is dead the holder of a unit in the next term if it
-	// is still as it was seen; one without a term did not exist. It returns the unit, and whether it did that. It
-	// waits for transactions that are guarded by the former holder's lease.
+	// is still as it was seen, and nobody holds a unit that excludes it; one without a term did not
+	// exist. It returns the unit, and whether it did that. It waits for transactions that are guarded
+	// by the former holder's lease.
 	Take(ctx context.Context, seen Row, holder string, dead time.Duration) (Row, bool, error)
 	// Keep stores the state of a unit if the holder still holds it, and reports whether.
 	Keep(ctx context.Context, name, holder, state string) (bool, error)
@@ -102,6 +106,7 @@ type Keeper struct {
 	epoch     int64
 	forget    func()
 	looked    chan struct{} // closed after the next look
+	excluded  bool          // another set of units than this process wants was held at the last look
 }
 
 // A sighting is what a row was when it was last seen to change.
@@ -400,8 +405,19 @@ func (k *Keeper) nudge() {
 	}
 }
 
-// Kind returns the beginning of the names of units that are shared out together.
+// Kind returns what units that divide the same work have in common: the beginning of their names.
 func Kind(unit string) string {
 	kind, _, _ := strings.Cut(unit, "/")
 	return kind
 }
+
+// set returns what units that are shared out together have in common: "discord/2".
+func set(unit string) string {
+	kind, rest, _ := strings.Cut(unit, "/")
+	_, of, _ := strings.Cut(rest, "/")
+	return strings.TrimSuffix(kind+"/"+of, "/")
+}
+
+// Exclude reports whether two units are of the same kind and different sets, so that only one of
+// them can be held at a time.
+func Exclude(a, b string) bool { return Kind(a) == Kind(b) && set(a) != set(b) }

@@ -172,6 +172,11 @@ func (t *table) Take(ctx context.Context, seen units.Row, holder string, dead ti
 	if is.Term != seen.Term || is.Beat != seen.Beat || is.Holder != seen.Holder {
 		return is, false, err
 	}
+	for name, r := range t.units {
+		if r.Holder != "" && units.Exclude(name, seen.Name) {
+			return is, false, err
+		}
+	}
 	is.Name, is.Holder, is.Dead = seen.Name, holder, dead
 	is.Term++
 	is.Beat++
@@ -265,8 +270,10 @@ func (c *club) start(id string, names ...string) *process {
 		group.Go(func() {
 			p.Hold(ctx, name, func(ctx context.Context, h *units.Held) error {
 				c.mu.Lock()
-				if other := c.serving[name]; other != "" {
-					c.Errorf("%s and %s serve %s at once", other, id, name)
+				for unit, other := range c.serving {
+					if other != "" && (unit == name || units.Exclude(unit, name)) {
+						c.Errorf("%s serves %s while %s serves %s", id, name, other, unit)
+					}
 				}
 				c.serving[name] = id
 				c.say("%s took %s, unserved for %v, state %q", id, name, h.Absent.Truncate(20*time.Second), h.State)
@@ -448,6 +455,84 @@ func TestSharingOfFew(t *testing.T) {
 		}
 		for _, p := range all {
 			p.leave()
+		}
+	})
+}
+
+// Processes that divide the same work differently do not serve it at the same time: those that come
+// later wait until the others are gone, or dead. So they can be replaced one after the other.
+func TestAnotherDivision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClub(t)
+		two, three := []string{"discord/0/2", "discord/1/2"}, []string{"discord/0/3", "discord/1/3", "discord/2/3"}
+		holds := func(what string, p *process, names []string, want int) {
+			t.Helper()
+			n := 0
+			for _, name := range names {
+				if p.Holds(name) {
+					n++
+				}
+			}
+			if n != want {
+				t.Errorf("%s: it holds %d of %v, not %d", what, n, names, want)
+			}
+		}
+		a, b := c.start("a", append(two, "matrix")...), c.start("b", two...)
+		time.Sleep(30 * time.Second)
+		b.leave()
+		d := c.start("d", append(three, "matrix")...)
+		time.Sleep(30 * time.Second)
+		holds("the first that is replaced waits", d, three, 0)
+		holds("the other goes on alone", a, two, 2)
+		a.leave()
+		time.Sleep(5 * time.Second)
+		holds("both are replaced", d, three, 3)
+		holds("and the rest is as before", d, []string{"matrix"}, 1)
+
+		e := c.start("e", two...)
+		time.Sleep(30 * time.Second)
+		holds("one comes back as it was", e, two, 0)
+		d.die()
+		time.Sleep(18 * time.Second)
+		holds("before the lease of the dead is over", e, two, 0)
+		time.Sleep(10 * time.Second)
+		holds("the other is dead", e, two, 2)
+		e.leave()
+	})
+}
+
+// Of processes that come at the same moment those with one division serve.
+func TestDivisionsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClub(t)
+		var all []*process
+		of := func(p *process, division int) (n int) {
+			for i := range division {
+				if p.Holds(fmt.Sprintf("discord/%d/%d", i, division)) {
+					n++
+				}
+			}
+			return n
+		}
+		for i := range 4 {
+			var names []string
+			for shard := range i + 1 {
+				names = append(names, fmt.Sprintf("discord/%d/%d", shard, i+1))
+			}
+			all = append(all, c.start(fmt.Sprint(i+1), names...))
+		}
+		for len(all) > 0 {
+			time.Sleep(5 * time.Second)
+			i := slices.IndexFunc(all, func(p *process) bool {
+				var division int
+				fmt.Sscan(p.ID(), &division)
+				return of(p, division) == division
+			})
+			if i < 0 {
+				t.Fatal("nobody serves all")
+			}
+			all[i].leave()
+			all = slices.Delete(all, i, i+1)
 		}
 	})
 }
