@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -464,6 +465,103 @@ func TestDeadlock(t *testing.T) {
 	wants(t, "both", []string{"122", "122"}, got, err)
 	if tries < 2 {
 		t.Error("nobody was in its way")
+	}
+}
+
+// A crossing changer changes another game, too, at the end of each change, and the first time not
+// before another one is as far.
+type crossing struct {
+	*transactor
+	both  *sync.WaitGroup
+	tries *atomic.Int64
+	other string
+}
+
+func (c crossing) change(ctx context.Context, write func(context.Context, *sql.Tx) error) error {
+	first := true
+	return c.transactor.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		c.tries.Add(1)
+		_, err := tx.ExecContext(ctx, "SET LOCAL deadlock_timeout = '10ms'")
+		if err := errors.Join(err, write(ctx, tx)); err != nil {
+			return err
+		}
+		if first {
+			first = false
+			c.both.Done()
+			c.both.Wait()
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE game SET changed = changed WHERE id = $1", c.other)
+		return err
+	})
+}
+
+// Of two turns of two processes that wait for each other one is made again as a whole. Each is there
+// once.
+func TestDeadlockOfTurns(t *testing.T) {
+	ctx := t.Context()
+	a, b := twoOn(t)
+	ada, err := a.Person(ctx, outbox.User{Platform: "web", ID: "ada", Name: "Ada"})
+	must(t, err)
+	games := []string{"g", "h"}
+	var steps []*match.Step
+	for _, game := range games {
+		opened := openingOf(ada, game, "room")
+		must(t, a.Commit(ctx, opened))
+		next := *opened.Match
+		next.Seq++
+		steps = append(steps, &match.Step{Request: "turn:" + game, At: next.Changed, Match: &next, People: []match.PersonID{ada},
+			Events: []match.Event{{Seq: 1, By: ada, Body: match.ParseBody("comment 1 Hello")}},
+			Posts:  []match.OutboxPost{{ID: "p" + game, Game: next.ID, Where: next.Where, Kind: match.Notice}}})
+	}
+	var both sync.WaitGroup
+	both.Add(2)
+	var tries atomic.Int64
+	errs := atOnce([]*Store{a, b}, func(i int, s *Store) error {
+		s.changes = crossing{&transactor{db: s.write, watcher: &s.watcher}, &both, &tries, games[1-i]}
+		return s.Commit(ctx, steps[i])
+	})
+	must(t, errors.Join(errs...))
+	if tries.Load() < 3 {
+		t.Error("nobody was in the other's way")
+	}
+	for query, n := range map[string]int{
+		"SELECT id FROM game WHERE seq = 1":                    2,
+		"SELECT game FROM event":                               2,
+		"SELECT id FROM post":                                  2,
+		"SELECT request FROM inbox WHERE request LIKE 'turn%'": 2,
+	} {
+		got, err := values[string](ctx, a.read, query)
+		wants(t, query, n, len(got), err)
+	}
+}
+
+// While all connections with which a process changes anything are in use, another change fails in
+// time, and is not made. Asked again later it is made once.
+func TestAllConnectionsInUse(t *testing.T) {
+	ctx := t.Context()
+	s := opened(t, pgtest.Start(t).Database(t))
+	var held []*sql.Conn
+	for range writers {
+		c, err := s.write.Conn(ctx)
+		must(t, err)
+		held = append(held, c)
+	}
+	before := pgAnswer
+	pgAnswer = 20 * time.Millisecond
+	step := &match.Step{Request: "r", At: time.UnixMilli(1), Answer: match.Reply{Private: true}}
+	err := s.Commit(ctx, step)
+	pgAnswer = before
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the error is %v", err)
+	}
+	for _, c := range held {
+		must(t, c.Close())
+	}
+	_, done, err := s.Answered(ctx, "r")
+	wants(t, "it was done", false, done, err)
+	must(t, s.Commit(ctx, step))
+	if err := s.Commit(ctx, step); !errors.Is(err, bot.ErrConflict) {
+		t.Errorf("it is done again: %v", err)
 	}
 }
 
