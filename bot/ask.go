@@ -27,7 +27,7 @@ import (
 )
 
 // attempts is how often a request is decided again after a conflict, before the
-// bot asks the person to try again.
+// adapter is to ask again later.
 const attempts = 8
 
 // Ask handles a request, once; see [Service].
@@ -97,7 +97,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (_ Answer, err error) {
 			return Answer{}, err
 		}
 	}
-	return b.give(ctx, r, s, s.refuse(say("internal.conflict")))
+	return Answer{}, fmt.Errorf("others came first %d times: %w", attempts, ErrConflict)
 }
 
 // arrive looks up the person and the room of a request. Since the request came from

@@ -148,3 +148,51 @@ func TestUnparkedUnclearly(t *testing.T) {
 		})
 	}
 }
+
+// crowded is a store in which others come before a request, so many times.
+type crowded struct {
+	bot.Store
+	request string
+	first   int
+}
+
+func (c *crowded) Commit(ctx context.Context, step *match.Step) error {
+	if step.Request == c.request && c.first > 0 {
+		c.first--
+		return bot.ErrConflict
+	}
+	return c.Store.Commit(ctx, step)
+}
+
+// A change before which others came first too often is no more than not carried out: nothing is stored
+// or told, and the same request, asked again, is carried out once.
+func TestChangeTriedInVain(t *testing.T) {
+	for name, shows := range map[string]bool{"for an adapter that shows its posts": true, "for one that does not": false} {
+		t.Run(name, func(t *testing.T) {
+			c := &crowded{request: "chat:r", first: 8}
+			onChat(t, func(s bot.Store) bot.Store { c.Store = s; return c }, func(p *playing) {
+				p.opens("club", 1, 1)
+				p.delivered()
+				r := bot.Request{ID: c.request, Who: person("black1"), Where: clubRoom, Command: "place", Args: at("D4"), Shows: shows}
+				if a, err := p.b.Ask(p.Context(), r); !errors.Is(err, bot.ErrConflict) || c.first > 0 {
+					p.Errorf("tried %d times too few: %q, %v", c.first, a.Own().Text, err)
+				}
+				settle(time.Minute)
+				if _, done, err := c.Answered(p.Context(), r.ID); done || err != nil || p.delivered() != "" {
+					p.Errorf("it has an answer: %v, %v", done, err)
+				}
+				if n := p.b.Counts().Refused[bot.Refusal{Platform: "chat", Reason: bot.RefusedConflict}]; n != 1 {
+					p.Errorf("%d are counted", n)
+				}
+				for range 2 {
+					if a, err := p.b.Ask(p.Context(), r); err != nil || !a.Public {
+						p.Errorf("asked again: %q, %v", a.Own().Text, err)
+					}
+				}
+				if m, err := c.Matches(p.Context(), bot.Query{}); err != nil || len(m) != 1 || m[0].Seq != 4 {
+					p.Errorf("the game is %+v, %v", m, err)
+				}
+			})
+		})
+	}
+}

@@ -37,7 +37,7 @@ type Refusal struct{ Platform, Reason string }
 const (
 	RefusedFailed    = "failed"        // a fault of the program or its database: the request may be asked again
 	RefusedDamaged   = "damaged_game"  // the game is damaged; see ErrDamaged
-	RefusedConflict  = "conflict"      // other requests came first, again and again
+	RefusedConflict  = "conflict"      // other requests came first, again and again; likewise
 	RefusedOutdated  = "outdated"      // the game has moved on since the button was made
 	RefusedNotMay    = "not_permitted" // the person may not do that: a moderator, an organiser or a player could
 	RefusedManyGames = "game_limit"    // too many games are open
@@ -49,7 +49,7 @@ var RefusalReasons = []string{RefusedFailed, RefusedDamaged, RefusedConflict, Re
 
 // whyRefused has the reasons of refusals by the keys of their texts; all others are RefusedElse.
 var whyRefused = map[string]string{
-	"failed": RefusedFailed, "stale.game": RefusedDamaged, "internal.conflict": RefusedConflict,
+	"failed": RefusedFailed, "stale.game": RefusedDamaged,
 	"moved.on": RefusedOutdated, "too.late": RefusedOutdated,
 	"onlooker": RefusedNotMay, "not.invited": RefusedNotMay, "sandbox.whose": RefusedNotMay,
 	"too.many.yours": RefusedManyGames, "too.many.here": RefusedManyGames, "sandbox.many": RefusedManyGames,
@@ -108,7 +108,11 @@ func (c *counter) answered(r Request, refused bool, texts []Text) {
 // failed counts a request that could not be handled, unless its asker has gone.
 func (c *counter) failed(ctx context.Context, r Request, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) && ctx.Err() == nil {
-		c.refused(r.Where.Platform, RefusedFailed)
+		reason := RefusedFailed
+		if errors.Is(err, ErrConflict) {
+			reason = RefusedConflict
+		}
+		c.refused(r.Where.Platform, reason)
 	}
 }
 

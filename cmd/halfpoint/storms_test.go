@@ -220,7 +220,7 @@ func (s *storm) ask(who, text string) (done bool, why string, err error) {
 }
 
 // again are the beginnings of answers after which the same request is sent again.
-var again = []string{"Too many things happened at once", "Many games were opened here"}
+var again = []string{"Many games were opened here"}
 
 func (s *storm) try(url string, wait time.Duration, id, who, text string) (done bool, why string, err error) {
 	if url == "" {
