@@ -184,14 +184,20 @@ func makeClub(t *testing.T, o discordtest.Options) *club {
 			t.Logf("the bot's log:\n%s", c.log.String())
 		}
 	})
+	c.store = makeStore(t)
+	c.cfg = Config{Token: secret.New(d.Token()), API: d.API()}
+	return c
+}
+
+// makeStore makes an empty database.
+func makeStore(t *testing.T) *store.Store {
+	t.Helper()
 	st, err := store.Open(t.Context(), store.Memory)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	c.store = st
-	c.cfg = Config{Token: secret.New(d.Token()), API: d.API()}
-	return c
+	return st
 }
 
 // start starts the bot. Its recorder is c.recorder, and c.stop stops it.

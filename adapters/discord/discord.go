@@ -126,6 +126,7 @@ type Adapter struct {
 	connected   func()                            // called when they can
 	commandIDs  atomic.Pointer[map[string]string] // of those at the top, by name, as they are registered; nil until it is known
 
+	twin      twinWatch
 	seen      *cache[struct{}]  // ids of interactions and messages: some come twice
 	originals [64]chan struct{} // turns to change first answers, by token; each holds a value while somebody does
 	following chan struct{}     // holds a value for each answer whose picture follows

@@ -65,10 +65,11 @@ func (a *Adapter) connect(ctx context.Context, stop context.CancelCauseFunc) err
 				done()
 				return
 			}
-			a.receive(in, interaction.Direct(a.rest.Client, in), a.unlessCut(done))
+			a.receive(in, a.direct(in), a.unlessCut(done))
 		},
 		Intents: a.intents(), Message: a.readMessage, Changed: a.changed,
 		Connected: func(bool) { // before anything is asked that comes after it
+			a.twin.connected()
 			a.reporting <- struct{}{}
 			if whole(a.gateway.Load().Status()) {
 				a.back(ctx)
