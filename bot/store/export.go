@@ -337,11 +337,11 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
 				return err
 			}
 		}
-		oldest := 1
+		oldest, together := 1, 1
 		if s.address != "" {
-			oldest = oldestOnPostgres
+			oldest, together = oldestOnPostgres, rowsTogether
 		}
-		return importAll(kept, tx, r, oldest, ctx.Err)
+		return importAll(kept, tx, r, oldest, together, ctx.Err)
 	})
 	if bad := (*BadExport)(nil); !errors.As(err, &bad) { // which names the line itself
 		annotate(&err, "import")
@@ -403,7 +403,7 @@ func (p *Part) fill(ctx context.Context, r io.Reader, progress Progress, s *Summ
 		return err
 	}
 	defer tx.Rollback()
-	if err := importAll(ctx, tx, r, 1, ctx.Err); err != nil {
+	if err := importAll(ctx, tx, r, 1, 1, ctx.Err); err != nil {
 		return err
 	}
 	if err := errors.Join(tx.Commit(), db.Close()); err != nil {
@@ -417,13 +417,25 @@ func (p *Part) fill(ctx context.Context, r io.Reader, progress Progress, s *Summ
 	})
 }
 
-// importAll fills empty tables with an export of at least the oldest version, unless stop
-// returns an error meanwhile.
-func importAll(ctx context.Context, tx *sql.Tx, r io.Reader, oldest int, stop func() error) error {
-	in := &importer{tx: tx, oldest: oldest, lines: bufio.NewScanner(r), rows: map[string]int{}}
+// rowsTogether and bytesTogether are how many rows an import stores by one statement at most, and from
+// how many bytes of them on no more are added, where each statement is a round trip.
+const (
+	rowsTogether  = 500
+	bytesTogether = 1 << 20
+)
+
+// importAll fills empty tables with an export of at least the oldest version, so many rows together,
+// unless stop returns an error meanwhile.
+func importAll(ctx context.Context, tx *sql.Tx, r io.Reader, oldest, together int, stop func() error) error {
+	in := &importer{tx: tx, oldest: oldest, together: together, lines: bufio.NewScanner(r), rows: map[string]int{}}
 	in.lines.Buffer(nil, maxLine+1)
 	for {
 		done, err := in.next(ctx)
+		if done || err != nil {
+			if earlier := in.flush(ctx); earlier != nil {
+				return earlier
+			}
+		}
 		if done && err == nil && in.version < 4 { // as the migration that brought holders does
 			_, err = tx.ExecContext(ctx, `INSERT INTO holder (platform, platform_id, looks, secret, since)
 				SELECT platform, platform_id, '', '', 0 FROM person WHERE platform = 'web' AND platform_id LIKE 'name:%'`)
@@ -458,6 +470,17 @@ type importer struct {
 	version int
 	oldest  int            // version
 	rows    map[string]int // how many of each table
+
+	together int    // how many rows are stored by one statement at most
+	pending  []aRow // rows of one table that are to be stored
+	bytes    int    // of them
+}
+
+// aRow is a row that is to be stored.
+type aRow struct {
+	table  table
+	line   int
+	values []any
 }
 
 // bad returns the error for this line. Formats shorten what they quote from it.
@@ -519,7 +542,7 @@ func (in *importer) head(line []byte) error {
 	return nil
 }
 
-// row stores a row.
+// row reads a row, and stores it or lets it wait for others.
 func (in *importer) row(ctx context.Context, t table, content []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(content, &fields); err != nil {
@@ -545,17 +568,82 @@ func (in *importer) row(ctx context.Context, t table, content []byte) error {
 	if len(fields) > 0 {
 		return in.bad("%s has no %.40q", t.name, slices.Sorted(maps.Keys(fields))[0])
 	}
-	err := put(ctx, in.tx, t.name,
-		"INSERT INTO "+t.name+" ("+t.names()+") VALUES ("+placeholders(1, len(values))+") ON CONFLICT DO NOTHING", values...)
-	switch {
-	case errors.Is(err, bot.ErrConflict):
-		return in.bad("this %s was there before", t.name)
-	case violates(err):
-		return in.bad("what this %s refers to is not there", t.name)
-	case err != nil:
-		return fmt.Errorf("line %d: %w", in.line, err)
+	if len(in.pending) > 0 && in.pending[0].table.name != t.name {
+		if err := in.flush(ctx); err != nil {
+			return err
+		}
 	}
 	in.rows[t.name]++
+	in.pending, in.bytes = append(in.pending, aRow{t, in.line, values}), in.bytes+len(content)
+	if len(in.pending) < in.together && in.bytes < bytesTogether {
+		return nil
+	}
+	return in.flush(ctx)
+}
+
+// flush stores the pending rows.
+func (in *importer) flush(ctx context.Context) error {
+	rows := in.pending
+	in.pending, in.bytes = nil, 0
+	if len(rows) > 1 {
+		if stored, err := in.storeTogether(ctx, rows); stored || err != nil {
+			return err
+		}
+	}
+	for _, r := range rows {
+		if err := in.store(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inserting returns the statement that inserts some rows of a table, but for those that are there.
+func inserting(t table, rows int) string {
+	values := make([]string, rows)
+	for i := range values {
+		values[i] = "(" + placeholders(1+i*len(t.columns), len(t.columns)) + ")"
+	}
+	return "INSERT INTO " + t.name + " (" + t.names() + ") VALUES " + strings.Join(values, ", ") + " ON CONFLICT DO NOTHING"
+}
+
+// storeTogether stores rows of a table by one statement. If that fails, it stores none and reports
+// false: stored one after the other they show which of them is bad.
+func (in *importer) storeTogether(ctx context.Context, rows []aRow) (stored bool, err error) {
+	if _, err := in.tx.ExecContext(ctx, "SAVEPOINT rows_together"); err != nil {
+		return false, err
+	}
+	var values []any
+	for _, r := range rows {
+		values = append(values, r.values...)
+	}
+	result, err := in.tx.ExecContext(ctx, inserting(rows[0].table, len(rows)), values...)
+	if err == nil {
+		n, err := result.RowsAffected()
+		if err != nil {
+			return false, err
+		}
+		stored = int(n) == len(rows)
+	}
+	end := "ROLLBACK TO rows_together"
+	if stored {
+		end = "RELEASE rows_together"
+	}
+	_, err = in.tx.ExecContext(ctx, end)
+	return stored, err
+}
+
+// store stores a row.
+func (in *importer) store(ctx context.Context, r aRow) error {
+	err := put(ctx, in.tx, r.table.name, inserting(r.table, 1), r.values...)
+	switch {
+	case errors.Is(err, bot.ErrConflict):
+		return &BadExport{r.line, fmt.Sprintf("this %s was there before", r.table.name)}
+	case violates(err):
+		return &BadExport{r.line, fmt.Sprintf("what this %s refers to is not there", r.table.name)}
+	case err != nil:
+		return fmt.Errorf("line %d: %w", r.line, err)
+	}
 	return nil
 }
 

@@ -410,3 +410,47 @@ func TestRedacted(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// PostgreSQL gets rows of an import together, as each statement is a round trip. What is wrong with one
+// of them is said of its line all the same, and then none is stored.
+func TestImportRowsTogether(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		from := memory(t)
+		const rows = 5 * rowsTogether / 2
+		for i := range rows {
+			must(t, from.SetBookmark(ctx, fmt.Sprintf("%05d", i), "a 'value'"))
+		}
+		var b bytes.Buffer
+		must(t, from.Export(ctx, &b))
+		text := b.String()
+		const second = rowsTogether + rowsTogether/2
+		again := fmt.Sprintf(`{"bookmark":{"adapter":"%05d","value":"a 'value'"}}`+"\n", second)
+		if strings.Count(text, again) != 1 {
+			t.Fatalf("%q is not in %.300s", again, text)
+		}
+		line := strings.Count(text[:strings.Index(text, again)], "\n") + 2
+		for _, c := range []struct{ text, want string }{
+			{strings.Replace(text, again, again+again, 1), fmt.Sprintf("line %d: this bookmark was there before", line)},
+			{strings.Replace(text, again, again+`{"preference":{"person":"p","body":"{}"}}`+"\n"+`{"event":{"game":"g","seq":1,"at":0,"actor":"","body":"","proof":""}}`+"\n{", 1),
+				fmt.Sprintf("line %d: what this event refers to is not there", line+1)},
+		} {
+			if err := s.Import(ctx, strings.NewReader(c.text)); err == nil || err.Error() != c.want {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+		}
+		statements := 0
+		stop := OnStatement(func(string) { statements++ })
+		err := s.Import(ctx, strings.NewReader(text))
+		stop()
+		must(t, err)
+		if s.address != "" && statements > rows/10 {
+			t.Errorf("%d statements", statements)
+		}
+		var got bytes.Buffer
+		must(t, s.Export(ctx, &got))
+		if got.String() != text {
+			t.Error("the import is not the export")
+		}
+	})
+}
