@@ -22,6 +22,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/units"
 	"github.com/halfpoint-go/halfpoint/internal/pgtest"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -217,7 +218,24 @@ func TestNewerTablesOnPostgres(t *testing.T) {
 	if newer, err := s.Newer(ctx); !newer || err != nil {
 		t.Errorf("newer: %v, %v", newer, err)
 	}
-	must(t, opened(t, address).SetBookmark(ctx, "a", "1"))
+	beside := opened(t, address)
+	must(t, beside.SetBookmark(ctx, "a", "1"))
+	u, err := beside.OpenUnits()
+	must(t, err)
+	defer u.Close()
+	row, _, err := u.Take(ctx, units.Row{Name: "web"}, "a", time.Minute)
+	must(t, err)
+	stand, err := u.Renew(ctx, units.Process{ID: "a"}, []string{"a"})
+	wants(t, "what an older process holds", []string{row.Holder}, stand, err)
+	// A version after that takes something away.
+	_, err = s.write.ExecContext(ctx, fmt.Sprintf("UPDATE counter SET n = %d WHERE name = 'oldest'", newest+1))
+	must(t, err)
+	if _, err := u.Renew(ctx, units.Process{ID: "a"}, []string{"a"}); !errors.Is(err, ErrNewer) {
+		t.Errorf("an older process renews its units: %v", err)
+	}
+	if s, err := Open(ctx, address); !errors.Is(err, ErrNewer) {
+		t.Errorf("an older process starts: %v, %v", s, err)
+	}
 	if _, err := Export(ctx, address, &bytes.Buffer{}, nil); !errors.Is(err, ErrNewer) {
 		t.Errorf("the export of an older program: %v", err)
 	}

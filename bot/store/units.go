@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -33,15 +34,26 @@ func (s *Store) OpenUnits() (*Units, error) {
 	return &Units{db: db, own: true, Wall: time.Now}, err
 }
 
-// Measure compares the clock of this machine with that of the database on PostgreSQL.
+// Measure compares the clock of this machine with that of the database on PostgreSQL. It returns an
+// ErrNewer if a newer version has taken away from the tables what this one needs: then this process
+// loses its units to others.
 func (u *Units) Measure(ctx context.Context) error {
 	if !u.own {
 		return nil
 	}
-	var there int64
-	before := u.Wall()
-	if err := u.db.QueryRowContext(ctx, "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)").Scan(&there); err != nil {
+	known, err := newestMigration()
+	if err != nil {
 		return err
+	}
+	var there, oldest int64
+	before := u.Wall()
+	err = u.db.QueryRowContext(ctx, `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT),
+		(SELECT COALESCE(MAX(n), 0) FROM counter WHERE name = 'oldest')`).Scan(&there, &oldest)
+	if err != nil {
+		return err
+	}
+	if oldest > known {
+		return fmt.Errorf("%w: its tables serve version %d and later, this program knows %d", ErrNewer, oldest, known)
 	}
 	here := before.Add(u.Wall().Sub(before) / 2)
 	u.ahead.Store(int64(time.UnixMilli(there).Sub(here.Round(0))))
