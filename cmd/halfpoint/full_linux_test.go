@@ -120,8 +120,11 @@ func TestStormOfFullDisks(t *testing.T) {
 		times int
 	}{
 		"tables": {noRoom, tier.Pick(0, 3, 100)},
-		"log":    {noLog, tier.Pick(0, 2, 100)},
+		"log":    {noLog, tier.Pick(0, 0, 100)},
 	} {
+		if c.times == 0 {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			server := pgtest.New(t)
 			s := newStorm(t, server.Database(t), 2)

@@ -440,7 +440,7 @@ func crash(server *pgtest.Server) strike {
 func TestStormOfKills(t *testing.T) {
 	tier.Change(t)
 	server := pgtest.Start(t)
-	for _, processes := range []int{2, 4} {
+	for _, processes := range tier.Pick(nil, []int{2}, []int{2, 4}) {
 		t.Run(fmt.Sprint(processes, " processes"), func(t *testing.T) {
 			newStorm(t, server.Database(t), processes).strikes(tier.Pick(0, 8, 1000), kill)
 		})
@@ -456,9 +456,9 @@ func TestStormOfStops(t *testing.T) {
 // Processes are killed where PostgreSQL allows them together fewer connections than one of them would
 // like to have.
 func TestStormOfFewConnections(t *testing.T) {
-	tier.Change(t)
+	tier.Soak(t)
 	s, _ := limited(t, 10)
-	s.strikes(tier.Pick(0, 3, 100), kill)
+	s.strikes(100, kill)
 }
 
 // limited starts two processes whose role may have so many connections.
@@ -569,7 +569,7 @@ func TestStormOfVersions(t *testing.T) {
 	s := newStorm(t, pgtest.Start(t).Database(t), 3)
 	s.newest = nextVersion(t)
 	step := 0
-	s.strikes(tier.Pick(0, 6, 300), func(s *storm) {
+	s.strikes(tier.Pick(0, 2, 300), func(s *storm) {
 		which, version := s.processes[:2], s.newest
 		if step%2 == 1 {
 			which = s.processes[2:]
