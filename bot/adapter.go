@@ -144,6 +144,9 @@ type Request struct {
 	// there together with the outcome of the request, unless the answer is private.
 	// Answer.Logged reports whether it was stored.
 	Typed *match.Typed
+	// Reads: nobody has pressed anything, so the request must change nothing. Of one that would,
+	// Ask returns ErrChanges.
+	Reads bool
 	// Seq is the event after which a question about a game is answered; 0: the last.
 	Seq int
 	// Elsewhere: the person does not use the platform of Where, but a page that knows them by
@@ -155,14 +158,6 @@ type Request struct {
 	event     contest.ID   // the event under whose message it does
 	in        string       // that thread, as Where named it
 	told      bool         // tests get the answer from Ask, and public posts delivered
-}
-
-// Asks reports whether the request changes nothing.
-func (r Request) Asks() bool {
-	now := Current(match.Control{Command: r.Command, Args: r.Args})
-	r.Command, r.Args = now.Command, now.Args
-	h, known := find(r.Command)
-	return known && h.asks(r) && !r.Forgets()
 }
 
 // shown reports whether Ask returns the answer.

@@ -66,6 +66,9 @@ func (b *Bot) Ask(ctx context.Context, r Request) (_ Answer, err error) {
 	if refusal := h.readYesOrNo(r.Args); refusal != nil {
 		return b.give(ctx, r, s, s.refuse(*refusal))
 	}
+	if r.Reads && (r.Forgets() || !h.asks(r)) {
+		return Answer{}, ErrChanges
+	}
 	if r.Elsewhere {
 		r.Moderator, r.Manager = false, false
 		if refusal := b.elsewhere(ctx, r, h); refusal != nil && s.answer == nil {
@@ -318,6 +321,9 @@ func (in *task) people() []match.PersonID {
 func (b *Bot) settings(p rooms.Place) match.RoomSettings {
 	return p.WithPages(b.pages[p.Room.Platform])
 }
+
+// ErrChanges means that a request that must change nothing would change something.
+var ErrChanges = errors.New("the request would change something")
 
 // ErrDamaged means that what is stored of a game does not agree with its proofs, or does not
 // replay. The bot leaves the game alone.

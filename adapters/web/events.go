@@ -259,7 +259,8 @@ func (s *server) frame(ctx context.Context, m outbox.Message, who people) ([]byt
 		return nil, err
 	}
 	data := fmt.Appendf(nil, "id: %d\ndata: %s\n\n", m.N, text)
-	if shown.Kind != match.Show || shown.Picture != "" { // else the picture failed, and may come the next time
+	pictured := shown.Kind == match.Show || m.Question != nil && m.File == nil
+	if !pictured || shown.Picture != "" { // else the picture failed, and may come the next time
 		s.frames.Add(m.N, data)
 	}
 	return data, nil

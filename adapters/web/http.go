@@ -676,7 +676,7 @@ func (s *server) permit(ctx context.Context, who outbox.User, sub submission, co
 		return problem{wordOnlooker}, nil
 	}
 	why, err := s.affords(ctx, sub.client, command)
-	if why != nil { // unless it was carried out, at this process or another
+	if why != nil && slices.Contains(opening, command) { // unless it was carried out, at this process or another
 		_, done, err := s.cfg.Log.Answered(ctx, platform+":"+sub.ID)
 		if done || err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -207,11 +208,18 @@ func (s *server) extrasOf(w http.ResponseWriter, r *http.Request) (a extras, ok 
 	if errors.Is(err, bot.ErrNotFound) {
 		var req bot.Request
 		if req, ok, err = s.ownRequest(r); ok {
-			if wait, others := s.limits.costly.spend(clientOf(r), costly[req.Command], s.cfg.Now()); wait > 0 {
+			wait, others := s.limits.requests.spend(clientOf(r), 1, s.cfg.Now())
+			if wait == 0 {
+				wait, others = s.limits.costly.spend(clientOf(r), costly[req.Command], s.cfg.Now())
+			}
+			if wait > 0 {
 				slowDown(w, browserLanguage(r), wait, others)
 				return a, false
 			}
-			a, err = s.again(r.Context(), own, req)
+			err = s.work(r.Context(), req.Command, func() (err error) {
+				a, err = s.again(r.Context(), own, req)
+				return err
+			})
 		}
 	} else if err == nil {
 		var browser string
@@ -219,10 +227,20 @@ func (s *server) extrasOf(w http.ResponseWriter, r *http.Request) (a extras, ok 
 			ok, err = s.mayRead(r.Context(), m, browser)
 		}
 		if ok {
-			a, err = s.answered(r.Context(), m)
+			command := "" // in memory, or stored
+			if _, known := s.answers.Get(m.Key); !known && m.Question != nil {
+				command = m.Question.Command
+			}
+			err = s.work(r.Context(), command, func() (err error) {
+				a, err = s.answered(r.Context(), m)
+				return err
+			})
 		}
 	}
 	switch {
+	case errors.Is(err, bot.ErrChanges), errors.Is(err, errNothingCame):
+		ok, err = false, nil
+		http.NotFound(w, r)
 	case err != nil:
 		s.log.Error("finding what came with a message failed", "key", r.PathValue("key"), "error", err)
 		http.Error(w, "Something went wrong here.", http.StatusInternalServerError)
@@ -250,17 +268,20 @@ func (s *server) answered(ctx context.Context, m outbox.Message) (extras, error)
 // again returns what came with an answer, by its key in memory. If it is not there, again asks the
 // question.
 func (s *server) again(ctx context.Context, key string, req bot.Request) (extras, error) {
-	ctx = context.WithoutCancel(ctx) // it is for others, too
-	return s.answers.get(key, func() (a extras, err error) {
-		req.Shows = true
-		err = s.work(ctx, req.Command, func() error {
-			answer, err := s.service.Ask(ctx, req)
-			a = extrasIn(answer.Own())
-			return err
-		})
-		return a, err
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime) // it is for others, too
+	defer cancel()
+	return s.answers.get(key, func() (extras, error) {
+		req.Shows, req.Reads = true, true
+		answer, err := s.service.Ask(ctx, req)
+		if own := answer.Own(); err == nil && !own.Refused {
+			return extrasIn(own), nil
+		}
+		return extras{}, cmp.Or(err, errNothingCame)
 	})
 }
+
+// errNothingCame means that a question has no answer any more.
+var errNothingCame = errors.New("the question has no answer")
 
 // extrasIn returns what comes with an answer.
 func extrasIn(p outbox.Post) extras {
@@ -281,8 +302,8 @@ func askedArgs(m outbox.Message) map[string]string {
 	return args
 }
 
-// Longer questions are not asked again, in bytes: of which the answer is in the transcript, by
-// their diagram or record; of others, as JSON. Proxies take addresses of 8 KB.
+// Longer questions are not asked again, in bytes. One whose answer is in the transcript is measured
+// by its diagram or record; another one as JSON, since proxies take addresses of 8 KB.
 const (
 	maxKeptDiagram = 16 << 10
 	maxOwnQuestion = 5000
@@ -314,15 +335,16 @@ func (q ownQuestion) query() string {
 func (s *server) ownRequest(r *http.Request) (req bot.Request, ok bool, err error) {
 	var q ownQuestion
 	data, err := base64.RawURLEncoding.DecodeString(r.FormValue("again"))
-	if err != nil || json.Unmarshal(data, &q) != nil {
+	if err != nil || len(data) > maxOwnQuestion || json.Unmarshal(data, &q) != nil || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 		return req, false, nil
 	}
 	who, noSeat := userOf(q.Seat)
-	req = request(who)
-	req.ID, req.Lang, req.Command, req.Args, req.Seq = platform+":"+r.PathValue("key"), browserLanguage(r), q.Command, q.Args, q.Seq
-	if noSeat != "" || !req.Asks() {
+	if noSeat != "" {
 		return req, false, nil
 	}
+	now := bot.Current(match.Control{Command: q.Command, Args: q.Args})
+	req = request(who)
+	req.ID, req.Lang, req.Command, req.Args, req.Seq = platform+":"+r.PathValue("key"), browserLanguage(r), now.Command, now.Args, q.Seq
 	req.Moderator, _ = s.checkOwner(r, ownerCookieOf(r))
 	browser, err := s.holderOf(r, who.ID)
 	if err == nil {

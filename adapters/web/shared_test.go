@@ -362,12 +362,26 @@ func TestPicturesOfAnotherProcess(t *testing.T) {
 		}
 		before := games()
 		for _, q := range []ownQuestion{{Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}, {Command: "place", Args: map[string]string{"at": "A1"}},
-			{Command: "resign", Args: map[string]string{"confirm": "yes"}}, {Command: "new"}, {Command: "settings", Args: map[string]string{"lang": "de"}}, {Command: "none"}} {
+			{Command: "privacy", Args: map[string]string{"what": "delete\x01", "confirm": "YES"}}, {Command: "event", Args: map[string]string{"what": "new\x01", "title": "League"}},
+			{Command: "resign", Args: map[string]string{"confirm": "yes"}}, {Command: "new"}, {Command: "none"}} {
 			q.Seat = "black"
 			if status, _ := fetch(1, "/answer/x/picture.png?"+q.query(), "black"); status != 404 || games() != before {
 				t.Errorf("%s: %d, %s, before %s", q.Command, status, games(), before)
 			}
 		}
+		few := func() quota { return quota{intake.New(5, 1), intake.New(100, 1)} }
+		for command, some := range map[string]limits{"board": {requests: few()}, "why": {costly: few()}} {
+			p.rooms[1].limits = some
+			got := map[int]int{}
+			for n := range 10 {
+				status, _ := fetch(1, fmt.Sprint("/answer/", command, n, "/picture.png?", ownQuestion{Seat: "black", Command: command}.query()), "black")
+				got[status]++
+			}
+			if got[429] != 5 {
+				t.Errorf("a browser asks %s again: %v", command, got)
+			}
+		}
+		p.rooms[1].limits = limits{}
 		for _, query := range []string{"", "?again=", "?again=.", "?again=bnVsbA", "?again=e30"} {
 			if status, _ := fetch(1, "/answer/x/picture.png"+query, "black"); status != 404 {
 				t.Errorf("%q: %d", query, status)
@@ -439,7 +453,7 @@ func TestOpenedAtAnotherProcess(t *testing.T) {
 			}
 			return a
 		}
-		p.rooms[1].limits.games = quota{intake.New(1, 0), intake.New(1, 0)}
+		p.rooms[1].limits.games = quota{intake.New(1, 1), intake.New(1, 1)}
 		for n := range maxOpen + 2 {
 			if n == maxOpen-1 {
 				p.rooms[1].limits.games = quota{}
