@@ -114,8 +114,8 @@ func (in *lane) drop(i int) {
 	in.posts = slices.Delete(in.posts, i, i+1)
 }
 
-// forsake drops the posts that nobody is showing. They are in the store.
-func (in *lane) forsake() {
+// dropIdle drops the posts that nobody is showing. They are in the store.
+func (in *lane) dropIdle() {
 	in.last = 0
 	for i, p := range slices.Backward(in.posts) {
 		if p.idle() {
@@ -156,7 +156,7 @@ func (b *Outbox) Reread() {
 // Meanwhile it shows those that it knows, which are older.
 func (b *Outbox) Look() {
 	b.mu.Lock()
-	b.lookAt = sooner(b.lookAt, b.lookMin)
+	b.lookAt, b.hinted = sooner(b.lookAt, b.lookMin), true
 	b.mu.Unlock()
 	b.Wake()
 }
@@ -175,7 +175,7 @@ func (b *Outbox) read(ctx context.Context) error {
 		b.mu.Unlock()
 		return nil
 	}
-	b.current = true
+	b.current, b.hinted = true, false
 	taken := b.taken
 	b.taken = map[string]bool{}
 	b.mu.Unlock()
@@ -206,7 +206,7 @@ func (b *Outbox) read(ctx context.Context) error {
 		}
 		p := b.find(o)
 		if p == nil {
-			p = &pending{Pending: Pending{OutboxPost: o, Look: o.Tried || taken[holder]}, unsent: !o.Tried, marked: o.Tried}
+			p = &pending{Pending: Pending{OutboxPost: o, Look: o.Tried || taken[holder] || b.taken[holder]}, unsent: !o.Tried, marked: o.Tried}
 			if p.Tried = false; p.Look { // so that a post is not sent that was shown meanwhile
 				p.Attempt++
 			}
@@ -217,7 +217,11 @@ func (b *Outbox) read(ctx context.Context) error {
 		}
 	}
 	b.lookMin = now.Add(10 * b.Now().Sub(now)) // long lists less often
-	if b.lookAt = later(now.Add(lookEvery), b.lookMin); err != nil {
+	b.lookAt = later(now.Add(lookEvery), b.lookMin)
+	if b.hinted { // while it read
+		b.lookAt = b.lookMin
+	}
+	if err != nil {
 		b.current = false
 		maps.Copy(b.taken, taken)
 	}
@@ -243,7 +247,7 @@ func (b *Outbox) next(platforms []Platform, most int) (posts []*pending, again t
 	for l, in := range b.lanes {
 		if len(in.posts) > 0 {
 			if _, ok := b.lease(in.posts[0].Where); !ok { // another process shows them
-				in.forsake()
+				in.dropIdle()
 			}
 		}
 		if len(in.posts) == 0 {

@@ -34,12 +34,23 @@ func (b *Outbox) under(ctx context.Context, where match.Room) (context.Context, 
 // may all have been sent by the last one, so they are looked for.
 func (b *Outbox) Took(holder string) {
 	b.mu.Lock()
-	b.taken[holder] = true
-	for _, in := range b.lanes { // what is left there is of an earlier lease
+	rooms := map[match.Lane]match.Room{}
+	for l, in := range b.lanes {
 		if len(in.posts) > 0 {
-			if now, ok := b.Leases.Lease(in.posts[0].Where); ok && now == holder {
-				in.forsake()
-			}
+			rooms[l] = in.posts[0].Where
+		}
+	}
+	b.mu.Unlock()
+	for l, where := range rooms { // without the lock, since a room may have to be looked up
+		if now, ok := b.Leases.Lease(where); ok && now != holder {
+			delete(rooms, l)
+		}
+	}
+	b.mu.Lock()
+	b.taken[holder] = true
+	for l := range rooms { // what is left there is of an earlier lease
+		if in := b.lanes[l]; in != nil {
+			in.dropIdle()
 		}
 	}
 	b.holders.Store(holder, true)

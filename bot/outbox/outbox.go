@@ -143,6 +143,7 @@ type Outbox struct {
 	tidyAt  time.Time
 	lookAt  time.Time                    // when to read the posts that wait again, if there are other processes,
 	lookMin time.Time                    // and when at the earliest, although somebody hints that there are others
+	hinted  bool                         // somebody has, since the last reading began
 	taken   map[string]bool              // holders as which this process has begun to show posts since
 	removed *lru.Cache[string, struct{}] // posts that left their lanes
 }

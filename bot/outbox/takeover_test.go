@@ -326,3 +326,40 @@ func TestNothingIsShownBeforeItIsTaken(t *testing.T) {
 		}
 	})
 }
+
+// An interrupted shelf is one where something happens while its posts are read.
+type interrupted struct {
+	*shelf
+	during func()
+}
+
+func (i interrupted) Waiting(ctx context.Context) ([]match.OutboxPost, error) {
+	i.during()
+	return i.shelf.Waiting(ctx)
+}
+
+// A room that is taken while the posts are read has its posts looked for, too. A hint that comes then
+// is not forgotten: the posts are read again as soon as that may be.
+func TestWhileThePostsAreRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := notice("n1", 1)
+		o.N = 1
+		s := interrupted{shelf: &shelf{posts: []match.OutboxPost{o}, slow: 30 * time.Millisecond}}
+		var b *Outbox
+		s.during = func() {
+			b.Took("b")
+			b.Look()
+		}
+		b = New(Config{Rows: s, Leases: s, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+		began := time.Now()
+		if err := b.read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if posts := b.lane(o.Lane()).posts; len(posts) != 1 || !posts[0].Look {
+			t.Errorf("%+v wait, and none is looked for", posts)
+		}
+		if after := b.looksAt().Sub(began); after != 300*time.Millisecond {
+			t.Errorf("they are read again after %v", after)
+		}
+	})
+}
