@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
@@ -432,6 +433,7 @@ func TestFatalShard(t *testing.T) {
 		if err := a.Run(t.Context(), b); !errors.As(err, &fatal) || fatal.Code != 4014 {
 			t.Errorf("it ended with %v", err)
 		}
+		synctest.Wait() // Discord hears that the other connection has ended
 		if n := len(c.d.Sessions()); n != 0 {
 			t.Errorf("%d sessions are left", n)
 		}
