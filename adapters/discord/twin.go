@@ -12,8 +12,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 )
 
-// A twin is another Halfpoint with the same token and another database. Discord asks both
-// everything, and takes the answer of the one that is faster. The processes on one database are no
+// A twin is another Halfpoint with the same token and another database. Discord sends
+// everything to both, and takes the answer of the one that is faster. The processes on one database are no
 // twins: each shard has one connection.
 
 // A twinWatch notices a twin: interactions have an answer before this process has sent any.
@@ -65,7 +65,7 @@ func (a *Adapter) direct(in interaction.Interaction) interaction.Responder {
 		again := tried.Swap(true)
 		sent, err := respond(ctx, r)
 		if !again && rest.Code(err) == discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged && a.twin.answered() {
-			a.log.Warn("another Halfpoint with another database uses the same token: Discord asks both, and people see the answer of one; stop it, or give it a bot of its own")
+			a.log.Warn("another Halfpoint with another database uses the same token: Discord sends every command to both, and people see the answer of one; stop it, or give it a bot of its own")
 		}
 		return sent, err
 	}

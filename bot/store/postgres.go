@@ -67,7 +67,7 @@ const connections = writers + readers + 1 + adapterConns + 2
 func almostPostgres(name string) error {
 	for _, like := range []string{"postgres:", "postgresql:", "postgres=", "host=", "dbname="} {
 		if strings.HasPrefix(strings.ToLower(name), like) {
-			return errors.New("the address of a PostgreSQL is like postgres://halfpoint@db.example.org/halfpoint, and a file is not called that")
+			return errors.New("the address of a PostgreSQL is like postgres://halfpoint@db.example.org/halfpoint, and the name of a file must not begin like that")
 		}
 	}
 	return nil
