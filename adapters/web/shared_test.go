@@ -63,8 +63,8 @@ func hears(t *testing.T, r *reader) (m message, took time.Duration) {
 	return e.message, time.Since(began)
 }
 
-// What is said and played through one process reaches readers of the other one within a second, each
-// line once and in order. Readers of the same process get it at once.
+// Readers of a process get each line once and in order: at once what people said and played through
+// it, within a second what they did through the other one.
 func TestLinesOfAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := openPair(t)

@@ -500,7 +500,8 @@ var english = map[string]string{
 	"resume.word":        "resumption",
 	"seki.word":          "marks for seki",
 	"no-result.word":     "ending without result",
-	"internal.conflict":  "Too many things happened at once in this game. Please try again.",
+	// Only answers that an earlier version stored say this.
+	"internal.conflict": "Too many things happened at once in this game. Please try again.",
 
 	// Clocks.
 	"clock.words.none":          "no clock",
