@@ -188,8 +188,7 @@ func (s *Store) openWriter(ctx context.Context) (current bool, err error) {
 }
 
 // scrub empties the write-ahead log, which holds pages from before data was erased. That
-// is impossible during a read: then the next round of pruning does it. Once the log is
-// empty, scrub continues although ctx is done: the next log must be marked.
+// is impossible during a read: then the next round of pruning does it.
 func (s *Store) scrub(ctx context.Context) error {
 	if s.path == "" {
 		return nil
@@ -200,16 +199,11 @@ func (s *Store) scrub(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
-	ctx = context.WithoutCancel(ctx)
 	var busy, pages, copied int
 	if err := db.QueryRowContext(ctx, truncate).Scan(&busy, &pages, &copied); err != nil {
 		return fmt.Errorf("empty the write-ahead log: %w", err)
 	}
-	inFile, err := s.markLog(ctx, db)
-	if err != nil {
-		return fmt.Errorf("mark the write-ahead log: %w", err)
-	}
-	s.unscrubbed.Store(busy != 0 || !inFile)
+	s.unscrubbed.Store(busy != 0)
 	return nil
 }
 

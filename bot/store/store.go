@@ -14,7 +14,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,9 +46,7 @@ type Store struct {
 	anchor     *sql.DB // one idle connection, so that the write-ahead log is never without any
 	changes    changer
 	watcher    watcher
-	unscrubbed atomic.Bool   // the write-ahead log still holds erased data, or has no mark
-	marking    sync.Mutex    // guards mark
-	mark       uint32        // in the file, by which the write-ahead log is known; see markLog
+	unscrubbed atomic.Bool   // the write-ahead log still holds erased data, or the mark
 	path       string        // of the file; empty in memory and on PostgreSQL
 	address    string        // on PostgreSQL; else empty
 	hints      chan struct{} // on PostgreSQL; see hint

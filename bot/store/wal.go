@@ -19,16 +19,13 @@ import (
 // database for which it was written. A log that a killed process left beside a file that
 // was replaced since, for example by a backup, would destroy that file. So the store marks
 // its file: the mark in the header of the database (its user_version) is the first salt of
-// the first log of a session, a session being the time in which the store is open. Each
-// later log of the session has the next salt, whichever connection begins it. Before
-// anything else is written in a session, the mark is in the file itself, unless another
-// program reads there. checkLog compares the two before SQLite opens the file: that refuses
-// the logs of other sessions. Whether a log of the session is of a later state than the
-// file, which is then an older copy, only the pages of both together can tell: see try.
-//
-// A connection that has begun no log yet draws random salts if it finds the log empty, and
-// other connections may be such. So nobody but scrub empties the log, and that looks at the
-// next one.
+// the first log of a session, a session being the time in which the store is open. Before
+// anything else is written in a session, the mark is in its log, and also in the file unless
+// another program reads there. So a log that begins with the first page has the mark of the
+// file on it, unless it is the session's first, which has the mark in its head. checkLog
+// looks for that before SQLite opens the file, which refuses the logs of other sessions.
+// Whether a log of the session is of a later state than the file, which is then an older
+// copy, only the pages of both together can tell: see try.
 //
 // A backup is not in the mode that uses a log, and never has one of its own.
 
@@ -59,7 +56,7 @@ const (
 
 // A logHead is what the first 32 bytes of a log say.
 type logHead struct {
-	salt  uint32 // the first; that of the next log of the session is higher by one
+	salt  uint32 // the first of the two
 	salts [8]byte
 }
 
@@ -83,21 +80,14 @@ func readLogHead(b []byte) (h logHead, ok bool) {
 	return h, word(0)&^1 == magic && word(4) == format && s0 == word(24) && s1 == word(28)
 }
 
-// maxLogs is how many logs of a session are known by its mark: one every two seconds for a
-// year. Of 256 logs of others one passes for a session's own.
-const maxLogs = 1 << 24
-
-// marked reports whether a log is of the session with a mark.
-func (h logHead) marked(mark uint32) bool { return h.salt-mark < maxLogs }
-
 // checkLog returns an ErrForeignLog, and changes nothing, if the log beside a database
 // was not written for the database as it is in the file. Then SQLite must not open it. It
 // reports whether a log is there; h is nil if there is nothing in it. A process that was
 // killed may leave an empty log, or half a transaction at its end.
 //
 // The mark alone does not tell whether the file is as old as the log, nor whether a log
-// without marks is the file's own: try does. Whether the log has lost pages at its end,
-// complete tells.
+// that begins with another page is the file's own: try does. Whether the log has lost
+// pages at its end, complete tells.
 func checkLog(path string) (there bool, h *logHead, err error) {
 	log, err := os.Open(path + logSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -143,7 +133,7 @@ func checkLog(path string) (there bool, h *logHead, err error) {
 		return false, nil, foreign("it is damaged")
 	}
 	// The first log of a session begins with the first page, and the mark from before.
-	if first := start[32:]; !head1.marked(mark) && n == len(start) && binary.BigEndian.Uint32(first) == 1 &&
+	if first := start[32:]; head1.salt != mark && n == len(start) && binary.BigEndian.Uint32(first) == 1 &&
 		binary.BigEndian.Uint32(first[24+markAt:]) != mark {
 		return false, nil, foreign(otherState)
 	}
@@ -294,18 +284,14 @@ func removeSidecars(path string) error {
 	return errors.Join(append(errs, syncFolder(path))...)
 }
 
-// markLog sees that the file has a mark by which the log is known that db has begun, or
-// finds begun. At the beginning of a session there must be no log yet; until the mark is in
-// the file that holds nothing else. A reader outside the store can keep the mark out of the
-// file: then markLog reports false, and is to be called again.
+// markLog begins a session: it marks the log that db begins, or finds begun, and reports
+// whether the mark is also in the file, from which a reader outside the store can keep it.
+// There must be no log yet, unless such a reader keeps that; until it is marked it holds
+// nothing new.
 func (s *Store) markLog(ctx context.Context, db *sql.DB) (inFile bool, err error) {
-	s.marking.Lock()
-	defer s.marking.Unlock()
-	was := s.mark
-	if was == 0 { // the session's log, as checkLog sees it, begins with the mark of the file
-		if err := db.QueryRowContext(ctx, "SELECT user_version & 0xffffffff FROM pragma_user_version").Scan(&was); err != nil {
-			return false, err
-		}
+	var was uint32 // the session's log, as checkLog sees it, begins with the mark of the file
+	if err := db.QueryRowContext(ctx, "SELECT user_version & 0xffffffff FROM pragma_user_version").Scan(&was); err != nil {
+		return false, err
 	}
 	if err := setMark(ctx, db, was); err != nil { // which begins a log if there is none
 		return false, err
@@ -323,19 +309,13 @@ func (s *Store) markLog(ctx context.Context, db *sql.DB) (inFile bool, err error
 	if !ok {
 		return false, errors.New("the new write-ahead log cannot be read")
 	}
-	if s.mark != 0 && h.marked(s.mark) {
-		return true, nil
-	}
 	if err := setMark(ctx, db, h.salt); err != nil {
 		return false, err
 	}
 	var busy, pages, copied int
 	// The next writer begins the next log.
-	if err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(FULL)").Scan(&busy, &pages, &copied); err != nil || busy != 0 {
-		return false, err
-	}
-	s.mark = h.salt
-	return true, nil
+	err = db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(FULL)").Scan(&busy, &pages, &copied)
+	return busy == 0, err
 }
 
 func setMark(ctx context.Context, db *sql.DB, mark uint32) error {
