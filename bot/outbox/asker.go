@@ -38,6 +38,7 @@ func (b *Outbox) Commit(ctx context.Context, step *match.Step, store func() (lef
 	var given <-chan struct{}
 	b.mu.Lock()
 	now := b.Now()
+	behind := map[match.Lane]bool{} // one of the step that the asker does not show at once
 	for _, o := range step.Posts {
 		if o.Elsewhere {
 			continue
@@ -45,22 +46,24 @@ func (b *Outbox) Commit(ctx context.Context, step *match.Step, store func() (lef
 		in := b.lane(o.Lane())
 		last := in.last
 		p := b.find(o)
+		marked := o.Tried
 		if reads != b.reads { // it may have been read meanwhile, and shown
 			if _, gone := b.removed.Get(o.ID); gone {
+				behind[o.Lane()] = true
 				continue
 			}
-			if p != nil && p.idle() {
+			if p != nil && p.idle() && !behind[o.Lane()] {
 				in.posts = slices.DeleteFunc(in.posts, func(q *pending) bool { return q == p })
 				p = nil
 			}
-			o.Tried = o.Tried && p == nil
+			o.Tried = o.Tried && p == nil && !behind[o.Lane()]
 		}
 		if o.Tried { // what was before it waits no longer
 			in.posts = slices.DeleteFunc(in.posts, func(p *pending) bool { return p.N < o.N && p.idle() })
 		}
 		if p == nil {
 			o.Due = step.At
-			p = &pending{Pending: Pending{OutboxPost: o}}
+			p = &pending{Pending: Pending{OutboxPost: o}, marked: marked}
 			if b.queue.accounts.of(o.Where.Platform).held(now).IsZero() { // else it may wait for long
 				p.Left = left
 			}
@@ -72,6 +75,7 @@ func (b *Outbox) Commit(ctx context.Context, step *match.Step, store func() (lef
 		if !o.Tried && o.For == "" && (in.posts[0] == p && o.Kind != match.Sheet || o.N > last+1) { // an older post is in the store, but not here yet
 			b.current = false
 		}
+		behind[o.Lane()] = p.asked.IsZero()
 		switch {
 		case !p.asked.IsZero():
 			own = append(own, p.Pending)

@@ -328,6 +328,34 @@ func TestStoredBeforeKnown(t *testing.T) {
 	}
 }
 
+// The outbox may have read both posts of a step before it learns that they were stored, and be
+// showing the first of them. The asker shows the second one after that, if at all.
+func TestFirstOfTwoStoredBeforeKnown(t *testing.T) {
+	for read := 50 * time.Millisecond; read < 800*time.Millisecond; read += 100 * time.Millisecond {
+		inWorld(t, func(w *world) {
+			w.begin()
+			began := time.Now()
+			first, second := board("b1", 1), notice("n1", 1)
+			first.Asker, second.Asker = true, true
+			own := w.commit("1", func() {
+				w.process.out.Reread()
+				time.Sleep(read)
+			}, first, second)
+			want := "b1@0.3 n1@0.6"
+			for _, p := range own {
+				if at := time.Since(began); p.ID != "n1" || at < 300*time.Millisecond {
+					t.Errorf("read %v: the asker shows %s after %v", read, p.ID, at)
+				}
+				must(t, w.process.out.Settle(t.Context(), p, "by the asker"))
+				want = "b1@0.3"
+			}
+			if got := w.after(time.Minute); got != want {
+				t.Errorf("read %v: %s", read, got)
+			}
+		})
+	}
+}
+
 // While the first of three posts is sent, the outbox learns of the third before it learns
 // of the second: they come in their order.
 func TestMissingPost(t *testing.T) {
