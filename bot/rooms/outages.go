@@ -34,7 +34,10 @@ func (o Outage) same(other Outage) bool {
 
 // Outages returns all outages that are stored. Callers do not change the slice.
 func (r *Rooms) Outages(ctx context.Context) ([]Outage, error) {
-	if known := r.outages.Load(); known != nil && !r.Shared {
+	if r.Shared {
+		return r.store.Outages(ctx)
+	}
+	if known := r.outages.Load(); known != nil {
 		return *known, nil
 	}
 	r.absence.Lock()
