@@ -235,8 +235,8 @@ func (s *storm) read(p *tab, url string) {
 		field, value, _ := strings.Cut(lines.Text(), ": ")
 		switch {
 		case field == "id":
-			if n, err = strconv.ParseInt(value, 10, 64); err != nil {
-				s.Error(err)
+			if n, err = strconv.ParseInt(value, 10, 64); err != nil { // the end of the last line is missing
+				return
 			}
 		case field == "event" && (value == "reset" || value == "anew"):
 			p.mu.Lock()
@@ -488,6 +488,10 @@ func (s *storm) checkShown(posts []row, messages []outbox.Message) {
 			said[m.Key] = m
 		}
 	}
+	shownAt := map[string]string{}
+	for key, m := range said {
+		shownAt[key] = m.At.Format(time.RFC3339Nano)
+	}
 	last := map[string]int64{}            // number of the last message of a game
 	newest := map[string]outbox.Message{} // its last board
 	boards := map[string]int{}            // event of the newest board that was posted
@@ -507,6 +511,11 @@ func (s *storm) checkShown(posts []row, messages []outbox.Message) {
 			s.Errorf("post %s is shown as %s; its number in the transcript is %d", p.id, p.receipt, m.N)
 		case m.N <= last[p.game]:
 			s.Errorf("post %s is shown as %d, after %d", p.id, m.N, last[p.game])
+			for _, q := range posts {
+				if q.game == p.game && q.n > p.n-4 && q.n < p.n+4 {
+					s.Logf("post %d of the game: %+v, at %s", q.n, q, shownAt[q.id])
+				}
+			}
 		default:
 			last[p.game] = m.N
 			if p.kind == match.Show {
