@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"sync"
 	"time"
 
@@ -28,33 +29,34 @@ func (s *Store) hint() {
 	}
 }
 
-// Hints sends the hints of this process, and calls f for those of all processes, until ctx is done.
+// Hints sends the hints of this process, and calls f for those of the others, until ctx is done.
 // On SQLite there are none.
 func (s *Store) Hints(ctx context.Context, f func()) {
 	if s.address == "" {
 		return
 	}
+	self := rand.Text()
 	var sending sync.WaitGroup
 	defer sending.Wait()
 	sending.Go(func() {
 		for {
 			select {
 			case <-s.hints:
-				values[any](ctx, s.read, "SELECT CAST(pg_notify($1, '') AS TEXT)", hintChannel) //nolint:errcheck // others look by themselves
-				backoff.Sleep(ctx, hintPause)                                                   //nolint:errcheck // then ctx is done
+				values[any](ctx, s.read, "SELECT CAST(pg_notify($1, $2) AS TEXT)", hintChannel, self) //nolint:errcheck // others look by themselves
+				backoff.Sleep(ctx, hintPause)                                                         //nolint:errcheck // then ctx is done
 			case <-ctx.Done():
 				return
 			}
 		}
 	})
 	for ctx.Err() == nil {
-		s.listen(ctx, f)             //nolint:errcheck // without a connection there are no hints
+		s.listen(ctx, self, f)       //nolint:errcheck // without a connection there are no hints
 		backoff.Sleep(ctx, pgAnswer) //nolint:errcheck // as above
 	}
 }
 
-// listen calls f for each hint until the connection ends.
-func (s *Store) listen(ctx context.Context, f func()) error {
+// listen calls f for each hint of others until the connection ends.
+func (s *Store) listen(ctx context.Context, self string, f func()) error {
 	db, err := pgPool{answer: pgPatient, conns: 1, newest: s.newest}.open(s.address)
 	if err != nil {
 		return err
@@ -71,10 +73,13 @@ func (s *Store) listen(ctx context.Context, f func()) error {
 			return err
 		}
 		for {
-			if _, err := conn.WaitForNotification(ctx); err != nil {
+			n, err := conn.WaitForNotification(ctx)
+			if err != nil {
 				return err
 			}
-			f()
+			if n.Payload != self {
+				f()
+			}
 		}
 	})
 }

@@ -59,7 +59,7 @@ func processes(b *testing.B, n int, database string, shown *screen) player {
 		running.Go(func() {
 			_ = service.Hold(ctx, shown.Name(), func(ctx context.Context, _ *units.Held) error { <-ctx.Done(); return nil })
 		})
-		running.Go(func() { s.Hints(ctx, service.Wake) })
+		running.Go(func() { s.Hints(ctx, service.Look) })
 		running.Go(func() { _ = service.Run(ctx, shown) })
 	}
 	b.Cleanup(func() {
