@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -52,7 +51,7 @@ func soundAct(a *match.Act) error {
 }
 
 // putAct stores what a moderator did, if that is not nil.
-func putAct(ctx context.Context, tx *sql.Tx, a *match.Act) error {
+func putAct(ctx context.Context, tx transaction, a *match.Act) error {
 	if a == nil {
 		return nil
 	}
@@ -61,11 +60,11 @@ func putAct(ctx context.Context, tx *sql.Tx, a *match.Act) error {
 		return err
 	}
 	var n int64
-	err = numbered(ctx, tx, func() error {
-		return tx.QueryRowContext(ctx, `
+	err = numbered(ctx, tx, write{query: `
 		INSERT INTO act (platform, channel, server, at, person, what, n)
 		VALUES ($1, $2, $3, $4, $5, $6, (SELECT COALESCE(MAX(n), 0) + 1 FROM act)) ON CONFLICT DO NOTHING RETURNING n`,
-			a.Where.Platform, a.Where.Channel, a.Server, millis(a.At), a.By, what).Scan(&n)
+		args: []any{a.Where.Platform, a.Where.Channel, a.Server, millis(a.At), a.By, what},
+		row:  []any{&n},
 	}, "SELECT 1 WHERE FALSE")
 	annotate(&err, "act")
 	return err

@@ -9,7 +9,7 @@ import (
 // Bookmark returns an adapter's place in its stream of events, or "".
 func (s *Store) Bookmark(ctx context.Context, adapter string) (value string, err error) {
 	defer annotate(&err, "find the bookmark of %s", adapter)
-	err = s.read.QueryRowContext(ctx, "SELECT value FROM bookmark WHERE adapter = $1", adapter).Scan(&value)
+	value, err = single[string](ctx, s.read, "SELECT value FROM bookmark WHERE adapter = $1", adapter)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
@@ -41,12 +41,13 @@ func (s *Store) SetBookmark(ctx context.Context, adapter, value string) (err err
 // FirstBookmark stores a bookmark unless there is one, and returns the one that there is then.
 func (s *Store) FirstBookmark(ctx context.Context, key, value string) (kept string, err error) {
 	defer annotate(&err, "set the bookmark of %s", key)
-	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.change(ctx, func(ctx context.Context, tx transaction) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO bookmark (adapter, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", key, value)
 		if err != nil {
 			return err
 		}
-		return tx.QueryRowContext(ctx, "SELECT value FROM bookmark WHERE adapter = $1", key).Scan(&kept)
+		kept, err = single[string](ctx, tx, "SELECT value FROM bookmark WHERE adapter = $1", key)
+		return err
 	})
 	return kept, err
 }

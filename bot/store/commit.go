@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -19,11 +20,63 @@ type changer interface {
 	// change stores what write writes. After an error of write nothing is stored; after any
 	// other error it may or may not have been stored. write may be called again, with another
 	// transaction, when nothing of the last one was stored: it is a function of its arguments.
-	change(ctx context.Context, write func(context.Context, *sql.Tx) error) error
+	change(ctx context.Context, write func(context.Context, transaction) error) error
 	// reach says why no change could be made at this moment; nil: one could.
 	reach(ctx context.Context) error
 	// stop ends it when the changes that are under way have been made.
 	stop()
+}
+
+// A transaction is where a change is made.
+type transaction interface {
+	querier
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	// now runs a write.
+	now(ctx context.Context, w write) error
+	// later runs a write at once or, on PostgreSQL, in one message with the next statement that is not
+	// for later, or before the end of the transaction. If it fails then, nothing is stored.
+	later(ctx context.Context, w write) error
+}
+
+// A write is a statement of a transaction.
+type write struct {
+	what  string // for errors; may be empty
+	query string
+	args  []any
+	least int64 // how many rows it must write or find
+	less  error // returned if they are fewer; nil: ErrConflict
+	row   []any // if the query returns a row, where its columns go; they stay as they are if there is none
+}
+
+// outcome returns the error of a write that has run.
+func (w write) outcome(rows int64, err error) error {
+	if err == nil && rows < w.least {
+		err = cmp.Or(w.less, bot.ErrConflict)
+	}
+	if err != nil && w.what != "" {
+		err = fmt.Errorf("%s: %w", w.what, err)
+	}
+	return err
+}
+
+// simple is a transaction whose writes run one by one.
+type simple struct{ *sql.Tx }
+
+func (t simple) later(ctx context.Context, w write) error { return t.now(ctx, w) }
+
+func (t simple) now(ctx context.Context, w write) error {
+	if w.row != nil {
+		err := t.QueryRowContext(ctx, w.query, w.args...).Scan(w.row...)
+		if errors.Is(err, sql.ErrNoRows) {
+			return w.outcome(0, nil)
+		}
+		return w.outcome(1, err)
+	}
+	result, err := t.ExecContext(ctx, w.query, w.args...)
+	if err != nil {
+		return w.outcome(0, err)
+	}
+	return w.outcome(result.RowsAffected())
 }
 
 // A watcher is told of each commit, once there is a function for that.
@@ -55,7 +108,7 @@ type committer struct {
 // A change is something to write as a whole, and the channel for its outcome.
 type change struct {
 	ctx   context.Context
-	write func(context.Context, *sql.Tx) error
+	write func(context.Context, transaction) error
 	err   chan error
 }
 
@@ -72,7 +125,7 @@ func startCommitter(db *sql.DB, check func() error, w *watcher) *committer {
 }
 
 // change calls write once.
-func (c *committer) change(ctx context.Context, write func(context.Context, *sql.Tx) error) error {
+func (c *committer) change(ctx context.Context, write func(context.Context, transaction) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -150,10 +203,11 @@ func (c *committer) commit(changes []change) []error {
 	if err := c.check(); err != nil {
 		return fail(err)
 	}
-	tx, err := c.db.BeginTx(context.Background(), nil)
+	begun, err := c.db.BeginTx(context.Background(), nil)
 	if err != nil {
 		return fail(err)
 	}
+	tx := simple{begun}
 	if len(changes) == 1 { // it has the transaction to itself
 		if errs[0] = changes[0].write(context.WithoutCancel(changes[0].ctx), tx); errs[0] != nil {
 			tx.Rollback()
@@ -193,7 +247,7 @@ func refused(err error) bool {
 // attempt makes a change, or rolls it back and returns the reason. Any other error
 // means that the state of the transaction is unknown, for example because the database
 // aborted it when the disk was full.
-func attempt(tx *sql.Tx, c change) (refused, err error) {
+func attempt(tx transaction, c change) (refused, err error) {
 	// A cancelled statement would abort the whole transaction, with the changes of
 	// others.
 	ctx := context.WithoutCancel(c.ctx)

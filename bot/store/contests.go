@@ -68,7 +68,7 @@ func (s *Store) ContestPage(ctx context.Context, slug string) (_ contest.Head, e
 }
 
 func (s *Store) head(ctx context.Context, which string, arg any) (contest.Head, error) {
-	h, err := scanHead(s.read.QueryRowContext(ctx, contestsFrom+" WHERE "+which, arg).Scan)
+	h, err := first(ctx, s.read, scanHead, contestsFrom+" WHERE "+which, arg)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrNotFound
 	}
@@ -196,15 +196,15 @@ func (s *Store) ContestEventsBy(ctx context.Context, p match.PersonID) (_ map[co
 // empty: nothing, or a day ago.
 func (s *Store) Draft(ctx context.Context, p match.PersonID, where match.Room, now time.Time) (text string, err error) {
 	defer annotate(&err, "find the draft of person %s", p)
-	err = s.read.QueryRowContext(ctx, "SELECT text FROM draft WHERE person = $1 AND platform = $2 AND channel = $3 AND at > $4",
-		p, where.Platform, where.Channel, millis(now.Add(-keepDrafts))).Scan(&text)
+	text, err = single[string](ctx, s.read, "SELECT text FROM draft WHERE person = $1 AND platform = $2 AND channel = $3 AND at > $4",
+		p, where.Platform, where.Channel, millis(now.Add(-keepDrafts)))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
 	return text, err
 }
 
-func putDraft(ctx context.Context, tx *sql.Tx, d match.Draft) (err error) {
+func putDraft(ctx context.Context, tx transaction, d match.Draft) (err error) {
 	if d.Text == "" {
 		_, err = tx.ExecContext(ctx, "DELETE FROM draft WHERE person = $1 AND platform = $2 AND channel = $3", d.Person, d.Where.Platform, d.Where.Channel)
 	} else {
@@ -228,7 +228,7 @@ func (s *Store) CommitContest(ctx context.Context, step *contest.Step) (err erro
 		return err
 	}
 	number := 0
-	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.change(ctx, func(ctx context.Context, tx transaction) error {
 		if err := s.putAnswer(ctx, tx, &step.Step); err != nil {
 			return err
 		}
@@ -308,14 +308,14 @@ func soundDue(d match.Due, of contest.ID, owed bool) error {
 }
 
 // newContest stores a new event and returns its number, the next of its channel.
-func newContest(ctx context.Context, tx *sql.Tx, h contest.Head) (number int, err error) {
-	err = numbered(ctx, tx, func() error {
-		return tx.QueryRowContext(ctx, `
+func newContest(ctx context.Context, tx transaction, h contest.Head) (number int, err error) {
+	err = numbered(ctx, tx, write{query: `
 		INSERT INTO contest (id, page, platform, channel, thread, title, state, seq, opened, changed, number)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
 			(SELECT COALESCE(MAX(number), 0) + 1 FROM contest WHERE platform = $3 AND channel = $4))
 		ON CONFLICT DO NOTHING RETURNING number`,
-			h.ID, h.Page, h.Where.Platform, h.Where.Channel, h.Where.Thread, h.Title, h.State, h.Seq, millis(h.Opened), millis(h.Changed)).Scan(&number)
+		args: []any{h.ID, h.Page, h.Where.Platform, h.Where.Channel, h.Where.Thread, h.Title, h.State, h.Seq, millis(h.Opened), millis(h.Changed)},
+		row:  []any{&number},
 	}, "SELECT 1 FROM contest WHERE id = $1 OR page = $2 AND page <> ''", h.ID, h.Page)
 	if err != nil {
 		return 0, fmt.Errorf("event: %w", err)
@@ -324,7 +324,7 @@ func newContest(ctx context.Context, tx *sql.Tx, h contest.Head) (number int, er
 }
 
 // putContest stores what a step changes of an event besides its own row.
-func putContest(ctx context.Context, tx *sql.Tx, step *contest.Step) error {
+func putContest(ctx context.Context, tx transaction, step *contest.Step) error {
 	id := step.Contest.ID
 	for _, e := range step.Log {
 		body, err := e.Body.Encode()
@@ -359,7 +359,7 @@ func putContest(ctx context.Context, tx *sql.Tx, step *contest.Step) error {
 // putMembers stores who is in an event after lines of its log. Few lines change that, so it
 // writes only differences. Somebody who was erased meanwhile does not come back: nobody comes
 // in without a line that names them.
-func putMembers(ctx context.Context, tx *sql.Tx, c *contest.Contest, log []contest.Event) error {
+func putMembers(ctx context.Context, tx transaction, c *contest.Contest, log []contest.Event) error {
 	was, err := values[match.PersonID](ctx, tx, "SELECT person FROM contest_person WHERE contest = $1", c.ID)
 	if err != nil {
 		return err
@@ -408,7 +408,7 @@ func (s *Store) unrank(ctx context.Context, p match.PersonID) error {
 		return err
 	}
 	lines = slices.DeleteFunc(lines, func(l line) bool { return l.Body.Rank == nil })
-	return portions(ctx, s, lines, forgetRows, func(ctx context.Context, tx *sql.Tx, some []line) error {
+	return portions(ctx, s, lines, forgetRows, func(ctx context.Context, tx transaction, some []line) error {
 		for _, l := range some {
 			l.Body.Rank = nil
 			body, err := l.Body.Encode()

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -25,38 +23,38 @@ func (s *Store) Decorations(ctx context.Context) (rows []outbox.Row, err error) 
 // Decorate stores changes of decorations. Storing them twice has no further effect.
 func (s *Store) Decorate(ctx context.Context, c outbox.Decorations) (err error) {
 	defer annotate(&err, "store decorations")
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error { return s.decorate(ctx, tx, c) })
+	return s.change(ctx, func(ctx context.Context, tx transaction) error { return s.decorate(ctx, tx, c) })
 }
 
-func (s *Store) decorate(ctx context.Context, tx *sql.Tx, c outbox.Decorations) error {
+func (s *Store) decorate(ctx context.Context, tx transaction, c outbox.Decorations) error {
 	if err := s.guard(ctx, tx, c.Holder); err != nil {
 		return err
 	}
 	for _, r := range c.Gone {
-		_, err := tx.ExecContext(ctx, "DELETE FROM decoration WHERE platform = $1 AND kind = $2 AND key = $3 AND n = $4", r.Platform, r.Kind, r.Key, r.N)
+		err := tx.later(ctx, write{what: r.Kind + " " + r.Key, args: []any{r.Platform, r.Kind, r.Key, r.N},
+			query: "DELETE FROM decoration WHERE platform = $1 AND kind = $2 AND key = $3 AND n = $4"})
 		if err != nil {
-			return fmt.Errorf("%s %s: %w", r.Kind, r.Key, err)
+			return err
 		}
 	}
 	for _, r := range c.Changed {
-		_, err := tx.ExecContext(ctx, "UPDATE decoration SET not_before = $1, sleeps = $2, attempt = $3 WHERE platform = $4 AND kind = $5 AND key = $6 AND n = $7",
-			timer(r.NotBefore), flag(r.Sleeps), r.Attempt, r.Platform, r.Kind, r.Key, r.N)
+		err := tx.later(ctx, write{what: r.Kind + " " + r.Key, args: []any{timer(r.NotBefore), flag(r.Sleeps), r.Attempt, r.Platform, r.Kind, r.Key, r.N},
+			query: "UPDATE decoration SET not_before = $1, sleeps = $2, attempt = $3 WHERE platform = $4 AND kind = $5 AND key = $6 AND n = $7"})
 		if err != nil {
-			return fmt.Errorf("%s %s: %w", r.Kind, r.Key, err)
+			return err
 		}
 	}
 	for _, r := range c.Put {
-		_, err := tx.ExecContext(ctx, `
+		err := tx.later(ctx, write{what: r.Kind + " " + r.Key, query: `
 			INSERT INTO decoration (platform, kind, key, n, channel, thread, game, seq, follows, target, data, not_before, not_after, sleeps, attempt)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 			ON CONFLICT (platform, kind, key) DO UPDATE SET n = excluded.n, channel = excluded.channel, thread = excluded.thread,
 				game = excluded.game, seq = excluded.seq, follows = excluded.follows, target = excluded.target, data = excluded.data,
 				not_before = excluded.not_before, not_after = excluded.not_after, sleeps = excluded.sleeps, attempt = excluded.attempt
-			WHERE decoration.n <= excluded.n`,
-			r.Platform, r.Kind, r.Key, r.N, r.Channel, r.Thread, r.Game, r.Seq, r.Of, r.Target, r.Data,
-			timer(r.NotBefore), timer(r.NotAfter), flag(r.Sleeps), r.Attempt)
+			WHERE decoration.n <= excluded.n`, args: []any{r.Platform, r.Kind, r.Key, r.N, r.Channel, r.Thread, r.Game, r.Seq, r.Of, r.Target, r.Data,
+			timer(r.NotBefore), timer(r.NotAfter), flag(r.Sleeps), r.Attempt}})
 		if err != nil {
-			return fmt.Errorf("%s %s: %w", r.Kind, r.Key, err)
+			return err
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"strings"
 	"time"
 
@@ -13,8 +12,8 @@ import (
 const forgetDue = "DELETE FROM due WHERE game = $1"
 
 // putDue replaces the timed actions of a match.
-func putDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due) error {
-	if _, err := tx.ExecContext(ctx, forgetDue, game); err != nil {
+func putDue(ctx context.Context, tx transaction, game match.GameID, due []match.Due) error {
+	if err := tx.later(ctx, write{what: "drop timed actions", query: forgetDue, args: []any{game}}); err != nil {
 		return err
 	}
 	return addDue(ctx, tx, game, due)
@@ -25,7 +24,7 @@ func putDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due)
 const forgetTimed = "DELETE FROM due WHERE game = $1 AND kind NOT LIKE '%:%'"
 
 // addDue adds timed actions to those of a match or an event.
-func addDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due) error {
+func addDue(ctx context.Context, tx transaction, game match.GameID, due []match.Due) error {
 	if len(due) == 0 {
 		return nil
 	}
@@ -36,22 +35,19 @@ func addDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due)
 		args = append(args, d.Kind, timer(d.At), d.Seq)
 	}
 	// The same kind and time twice is an error of the decision, not a conflict.
-	_, err := tx.ExecContext(ctx, "INSERT INTO due (game, kind, at, seq) VALUES "+strings.Join(values, ", "), args...)
-	if err != nil {
-		return fmt.Errorf("store timed actions: %w", err)
-	}
-	return nil
+	return tx.later(ctx, write{what: "timed actions", query: "INSERT INTO due (game, kind, at, seq) VALUES " + strings.Join(values, ", "), args: args})
 }
 
 // owe adds the timed actions that an event does not have yet. If the event was forgotten, it
 // adds none.
-func owe(ctx context.Context, tx *sql.Tx, owes []match.Due) error {
+func owe(ctx context.Context, tx transaction, owes []match.Due) error {
 	for _, d := range owes {
-		_, err := tx.ExecContext(ctx, `INSERT INTO due (game, kind, at, seq)
+		err := tx.later(ctx, write{what: "timed actions of an event", args: []any{d.Game, d.Kind, timer(d.At), d.Seq}, query: `
+			INSERT INTO due (game, kind, at, seq)
 			SELECT id, CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($4 AS BIGINT) FROM contest WHERE id = $1
-			ON CONFLICT DO NOTHING`, d.Game, d.Kind, timer(d.At), d.Seq)
+			ON CONFLICT DO NOTHING`})
 		if err != nil {
-			return fmt.Errorf("store timed actions of an event: %w", err)
+			return err
 		}
 	}
 	return nil
@@ -76,11 +72,8 @@ const nextDue = "SELECT MIN(at) FROM due"
 // NextDue returns the time of the next timed action; zero if there is none.
 func (s *Store) NextDue(ctx context.Context) (_ time.Time, err error) {
 	defer annotate(&err, "find what is due next")
-	var at sql.NullInt64
-	if err := s.read.QueryRowContext(ctx, nextDue).Scan(&at); err != nil {
-		return time.Time{}, err
-	}
-	return timed(at.Int64), nil
+	at, err := single[sql.NullInt64](ctx, s.read, nextDue)
+	return timed(at.Int64), err
 }
 
 const ahead = `SELECT id FROM (SELECT game AS id FROM due WHERE at > $1 UNION SELECT id FROM game WHERE deadline <> 0 AND deadline > $1) AS late

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"math"
 	"strconv"
@@ -84,7 +83,7 @@ func (s *Store) Forget(ctx context.Context, f bot.Forgetting) (err error) {
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.change(ctx, func(ctx context.Context, tx transaction) error {
 		known := now
 		if _, err := tx.ExecContext(ctx, "UPDATE person SET name = '' WHERE id = $1", f.Person); err != nil {
 			return err
@@ -165,7 +164,7 @@ func (s *Store) Erase(ctx context.Context, f bot.Forgetting) (err error) {
 	if err := errors.Join(s.unsay(ctx, p, known), s.unrank(ctx, p)); err != nil {
 		return err
 	}
-	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.change(ctx, func(ctx context.Context, tx transaction) error {
 		// On PostgreSQL this waits for the steps that name them.
 		if _, err := values[int](ctx, tx, "SELECT 1 FROM person WHERE id = $1"+s.locks("FOR UPDATE"), p); err != nil {
 			return err
@@ -226,7 +225,7 @@ func (s *Store) unsay(ctx context.Context, p match.PersonID, f storedForgetting)
 	if err != nil {
 		return err
 	}
-	return portions(ctx, s, games, forgetRows, func(ctx context.Context, tx *sql.Tx, some []string) error {
+	return portions(ctx, s, games, forgetRows, func(ctx context.Context, tx transaction, some []string) error {
 		_, err := tx.ExecContext(ctx, `UPDATE event SET body = 'comment', proof = substr(proof, 1, `+strconv.Itoa(match.Unsalted)+`) WHERE actor = $1 AND body LIKE 'comment %'
 			AND game IN (`+placeholders(2, len(some))+")", append([]any{p}, anys(some)...)...)
 		return err

@@ -326,10 +326,9 @@ func (r row) MarshalJSON() ([]byte, error) {
 // Import fills an empty store with an export. After an error, which may be a *BadExport,
 // the store is still empty. Until r ends, nothing else is stored.
 func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
-	err = s.once(ctx, func(kept context.Context, tx *sql.Tx) error {
+	err = s.once(ctx, func(kept context.Context, tx transaction) error {
 		for _, t := range tables {
-			var one int
-			err := tx.QueryRowContext(kept, "SELECT 1 FROM "+t.name+" LIMIT 1").Scan(&one)
+			_, err := single[int](kept, tx, "SELECT 1 FROM "+t.name+" LIMIT 1")
 			if err == nil {
 				return ErrNotEmpty
 			}
@@ -403,7 +402,7 @@ func (p *Part) fill(ctx context.Context, r io.Reader, progress Progress, s *Summ
 		return err
 	}
 	defer tx.Rollback()
-	if err := importAll(ctx, tx, r, 1, 1, ctx.Err); err != nil {
+	if err := importAll(ctx, simple{tx}, r, 1, 1, ctx.Err); err != nil {
 		return err
 	}
 	if err := errors.Join(tx.Commit(), db.Close()); err != nil {
@@ -426,7 +425,7 @@ const (
 
 // importAll fills empty tables with an export of at least the oldest version, so many rows together,
 // unless stop returns an error meanwhile.
-func importAll(ctx context.Context, tx *sql.Tx, r io.Reader, oldest, together int, stop func() error) error {
+func importAll(ctx context.Context, tx transaction, r io.Reader, oldest, together int, stop func() error) error {
 	in := &importer{tx: tx, oldest: oldest, together: together, lines: bufio.NewScanner(r), rows: map[string]int{}}
 	in.lines.Buffer(nil, maxLine+1)
 	for {
@@ -464,7 +463,7 @@ func importAll(ctx context.Context, tx *sql.Tx, r io.Reader, oldest, together in
 
 // An importer reads an export.
 type importer struct {
-	tx      *sql.Tx
+	tx      transaction
 	lines   *bufio.Scanner
 	line    int
 	version int

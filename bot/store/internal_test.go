@@ -343,12 +343,13 @@ func TestEleventhVersionIsBroughtUp(t *testing.T) {
 // Somebody who acted since the search for strangers is no stranger any more.
 func TestStrangersAreLookedAtAgain(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *Store) {
-		must(t, s.exec(t.Context(), `
+		_, err := s.write.ExecContext(t.Context(), `
 		INSERT INTO person VALUES ('opens', 'web', '1', ''), ('black', 'web', '2', ''), ('white', 'web', '3', ''), ('invited', 'web', '4', ''),
 			('acts', 'web', '5', ''), ('chooses', 'web', '6', ''), ('stranger', 'web', '7', ''), ('not asked about', 'web', '8', '');
 		INSERT INTO preference VALUES ('chooses', '{}');
 		INSERT INTO game VALUES ('g', 'aga@1', '{"w":9,"h":9}', 'opens', 'invited', 0, 'going', 'black', 'white', '', 1, '', 1700000000000, 'none', 0, 0, '', '', 0, 0, '');
-		INSERT INTO event VALUES ('g', 1, 1700000000000, 'acts', 'comment 1 Nice', '');`))
+		INSERT INTO event VALUES ('g', 1, 1700000000000, 'acts', 'comment 1 Nice', '');`)
+		must(t, err)
 		must(t, s.forEach(t.Context(), []string{"opens", "black", "white", "invited", "acts", "chooses", "stranger"}, 2, removeStrangers))
 		left, err := values[string](t.Context(), s.read, "SELECT id FROM person ORDER BY platform_id")
 		wants(t, "people", []string{"opens", "black", "white", "invited", "acts", "chooses", "not asked about"}, left, err)
@@ -418,7 +419,7 @@ func TestSettings(t *testing.T) {
 	for pragma, want := range map[string]string{
 		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "1000", "secure_delete": "1", "page_size": "2048", "wal_autocheckpoint": "2000",
 	} {
-		for name, db := range map[string]*sql.DB{"writer": s.write, "reader": s.read} {
+		for name, db := range map[string]*sql.DB{"writer": s.write, "reader": s.read.DB} {
 			var got string
 			must(t, db.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got))
 			if got != want {
@@ -436,19 +437,19 @@ func TestSettings(t *testing.T) {
 func TestCommitFails(t *testing.T) {
 	s := memory(t)
 	bookmark := func(adapter string) change {
-		return change{t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		return change{t.Context(), func(ctx context.Context, tx transaction) error {
 			_, err := tx.ExecContext(ctx, "INSERT INTO bookmark (adapter, value) VALUES ($1, '')", adapter)
 			return err
 		}, nil}
 	}
 	// An event of no match, which the database notices only in the end.
-	bad := change{t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+	bad := change{t.Context(), func(ctx context.Context, tx transaction) error {
 		_, err := tx.ExecContext(ctx, `PRAGMA defer_foreign_keys = ON;
 			INSERT INTO event (game, seq, at, actor, body, proof) VALUES ('none', 1, 0, '', '', '')`)
 		return err
 	}, nil}
 	// And one that ends the transaction, as SQLite itself does when the disk is full.
-	worse := change{t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+	worse := change{t.Context(), func(ctx context.Context, tx transaction) error {
 		_, err := tx.ExecContext(ctx, "ROLLBACK")
 		return errors.Join(errors.New("the disk is full"), err)
 	}, nil}
@@ -484,7 +485,7 @@ func TestWatchedCommits(t *testing.T) {
 			heard = append(heard, fmt.Sprintf("%d in %v, %v", changes, took, failed))
 		})
 		makes := func(err error) error {
-			return s.change(t.Context(), func(context.Context, *sql.Tx) error {
+			return s.change(t.Context(), func(context.Context, transaction) error {
 				time.Sleep(time.Second)
 				return err
 			})

@@ -4,7 +4,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -47,8 +46,8 @@ func TestLeases(t *testing.T) {
 	_, taken, err = b.Take(ctx, first, "b 1", time.Minute)
 	wants(t, "a unit that was renewed is taken", false, taken, err)
 
-	must(t, s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		err := s.guard(ctx, tx, "a 1")
+	must(t, s.change(ctx, func(ctx context.Context, tx transaction) error {
+		err := errors.Join(s.guard(ctx, tx, "a 1"), tx.(*piped).ready(ctx))
 		renews("a 1")
 		rows, _, e := b.Look(ctx)
 		must(t, e)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -40,7 +39,7 @@ func (s *Store) links(ctx context.Context, where string, args ...any) ([]bot.Lin
 // putLink stores what a step changes of a person's links: of addresses only the newest
 // counts, and each for one browser. It returns ErrConflict if that was spent before, or if
 // the person was erased.
-func putLink(ctx context.Context, tx *sql.Tx, l match.Linking, step *match.Step) error {
+func putLink(ctx context.Context, tx transaction, l match.Linking, step *match.Step) error {
 	for _, secret := range l.End {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM link WHERE secret = $1 AND person = $2", secret, l.Person); err != nil {
 			return err

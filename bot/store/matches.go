@@ -18,6 +18,9 @@ const matchesFrom = `
 		g.contest, g.round, g.tbl, g.head
 	FROM game g JOIN game_channel c ON c.game = g.id`
 
+// scanHeader reads a row of matchesFrom.
+func scanHeader(scan scanner) (match.Match, error) { return scanMatch(scan) }
+
 // scanMatch reads a match from a row of matchesFrom, and what follows in the row.
 func scanMatch(scan scanner, more ...any) (match.Match, error) {
 	var m match.Match
@@ -56,7 +59,7 @@ func (s *Store) Match(ctx context.Context, id match.GameID) (match.Match, []matc
 // Header returns a match without its events, or ErrNotFound.
 func (s *Store) Header(ctx context.Context, id match.GameID) (m match.Match, err error) {
 	defer annotate(&err, "find match %s", id)
-	m, err = scanMatch(s.read.QueryRowContext(ctx, matchesFrom+" WHERE g.id = $1", id).Scan)
+	m, err = first(ctx, s.read, scanHeader, matchesFrom+" WHERE g.id = $1", id)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrNotFound
 	}
@@ -87,7 +90,7 @@ func (s *Store) Seqs(ctx context.Context, ids []match.GameID) (seqs map[match.Ga
 // Page returns the match whose page has a slug, without its events, or ErrNotFound.
 func (s *Store) Page(ctx context.Context, slug string) (m match.Match, err error) {
 	defer annotate(&err, "find a page")
-	m, err = scanMatch(s.read.QueryRowContext(ctx, paged, slug).Scan)
+	m, err = first(ctx, s.read, scanHeader, paged, slug)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrNotFound
 	}
@@ -125,11 +128,11 @@ const fewMatches = 1000
 func (s *Store) Matches(ctx context.Context, q bot.Query) (_ []match.Match, err error) {
 	defer annotate(&err, "find matches")
 	query, args := matchesQuery(q)
-	db := s.read
+	var db querier = s.read
 	if q.Limit > fewMatches {
 		db = s.costly
 	}
-	return list(ctx, db, func(scan scanner) (match.Match, error) { return scanMatch(scan) }, query, args...)
+	return list(ctx, db, scanHeader, query, args...)
 }
 
 // matchesQuery returns the SQL of a query.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/halfpoint-go/halfpoint/bot/rooms"
 )
@@ -22,7 +21,7 @@ func (s *Store) Outages(ctx context.Context) (_ []rooms.Outage, err error) {
 // beginning identify an outage. Repeating a call has no effect.
 func (s *Store) ChangeOutages(ctx context.Context, put, drop []rooms.Outage) (err error) {
 	defer annotate(&err, "note outages")
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.change(ctx, func(ctx context.Context, tx transaction) error {
 		for _, o := range drop {
 			_, err := tx.ExecContext(ctx, "DELETE FROM outage WHERE platform = $1 AND server = $2 AND started = $3", o.Platform, o.Server, millis(o.From))
 			if err != nil {

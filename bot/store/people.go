@@ -18,9 +18,10 @@ import (
 func (s *Store) Person(ctx context.Context, who outbox.User) (id match.PersonID, err error) {
 	defer annotate(&err, "find person")
 	var name string
-	err = s.read.QueryRowContext(ctx,
-		"SELECT id, name FROM person WHERE platform = $1 AND platform_id = $2",
-		who.Platform, who.ID).Scan(&id, &name)
+	id, err = first(ctx, s.read, func(scan scanner) (id match.PersonID, err error) {
+		err = scan(&id, &name)
+		return id, err
+	}, "SELECT id, name FROM person WHERE platform = $1 AND platform_id = $2", who.Platform, who.ID)
 	switch {
 	case err == nil && (name == who.Name || who.Name == ""):
 		return id, nil
@@ -29,11 +30,10 @@ func (s *Store) Person(ctx context.Context, who outbox.User) (id match.PersonID,
 	}
 	// Another change may store the same person at this moment: the second gets the id
 	// of the first.
-	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `
+	err = s.change(ctx, func(ctx context.Context, tx transaction) error {
+		return tx.now(ctx, write{args: []any{newPerson(), who.Platform, who.ID, who.Name}, row: []any{&id}, query: `
 			INSERT INTO person (id, platform, platform_id, name) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (platform, platform_id) DO UPDATE SET name = excluded.name RETURNING id`,
-			newPerson(), who.Platform, who.ID, who.Name).Scan(&id)
+			ON CONFLICT (platform, platform_id) DO UPDATE SET name = excluded.name RETURNING id`})
 	})
 	return id, err
 }
@@ -80,7 +80,7 @@ func (s *Store) Players(ctx context.Context, ids []match.PersonID) (_ map[match.
 
 // putPreferences stores a person's settings, unless they were erased meanwhile. It returns
 // ErrConflict if they were not these, if that is known.
-func (s *Store) putPreferences(ctx context.Context, tx *sql.Tx, p match.Preferences, was *match.Preferences) error {
+func (s *Store) putPreferences(ctx context.Context, tx transaction, p match.Preferences, was *match.Preferences) error {
 	body, err := encodePreferences(p)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -120,7 +121,7 @@ func openPostgres(ctx context.Context, address string) (_ *Store, err error) {
 		db     **sql.DB
 		conns  int
 		answer time.Duration
-	}{{&s.write, writers, pgAnswer}, {&s.read, readers, pgAnswer}, {&s.costly, 1, pgCostly}} {
+	}{{&s.write, writers, pgAnswer}, {&s.read.DB, readers, pgAnswer}, {&s.costly, 1, pgCostly}} {
 		if *pool.db, err = (pgPool{answer: pool.answer, conns: pool.conns, newest: newest}).open(address); err != nil {
 			return nil, err
 		}
@@ -128,6 +129,7 @@ func openPostgres(ctx context.Context, address string) (_ *Store, err error) {
 			return nil, err
 		}
 	}
+	s.read.patience = pgAnswer
 	s.changes = &transactor{db: s.write, watcher: &s.watcher}
 	return s, nil
 }
@@ -197,7 +199,7 @@ func (s *Store) Newer(ctx context.Context) (newer bool, err error) {
 	if s.address == "" {
 		return false, nil
 	}
-	_, err = inspect(ctx, s.read)
+	_, err = inspect(ctx, s.read.DB)
 	if errors.Is(err, ErrNewer) {
 		return true, nil
 	}
@@ -217,7 +219,7 @@ type transactor struct {
 }
 
 // change makes a change; once it has begun it does not end with ctx.
-func (t *transactor) change(ctx context.Context, write func(context.Context, *sql.Tx) error) error {
+func (t *transactor) change(ctx context.Context, write func(context.Context, transaction) error) error {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if t.closed {
@@ -236,7 +238,7 @@ func (t *transactor) change(ctx context.Context, write func(context.Context, *sq
 
 // try makes a change once. If it failed, nothing of it was stored and it may succeed another time,
 // try reports again.
-func (t *transactor) try(ctx context.Context, write func(context.Context, *sql.Tx) error) (again bool, err error) {
+func (t *transactor) try(ctx context.Context, write func(context.Context, transaction) error) (again bool, err error) {
 	wait, cancel := context.WithTimeout(ctx, pgAnswer)
 	defer cancel()
 	c, err := t.db.Conn(wait)
@@ -245,16 +247,157 @@ func (t *transactor) try(ctx context.Context, write func(context.Context, *sql.T
 	}
 	defer c.Close()
 	ctx = context.WithoutCancel(ctx)
-	tx, err := c.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // each statement sees what others have done
-	if err != nil {
-		return drop(c, err), err
+	tx := &piped{conn: c}
+	defer tx.rollback(ctx)
+	if err = write(ctx, tx); err == nil && len(tx.queue) > 0 {
+		err = tx.ready(ctx)
 	}
-	if err := write(ctx, tx); err != nil {
-		tx.Rollback() //nolint:errcheck // then the connection is gone, and the transaction with it
+	if err = cmp.Or(tx.failed, err); err != nil {
 		return repeatable(err) || !refused(err) && drop(c, err), err
 	}
-	err = tx.Commit()
+	err = tx.commit(ctx)
 	return repeatable(err), err
+}
+
+// Each statement of a transaction sees what others have done.
+const (
+	beginning = "BEGIN ISOLATION LEVEL READ COMMITTED"
+	ending    = "COMMIT"
+)
+
+// piped is a transaction that sends in one message what need not wait for an answer. It begins with
+// its first statement.
+type piped struct {
+	conn   *sql.Conn
+	begun  bool
+	queue  []write
+	failed error // of a write that was queued; nothing else happens then
+}
+
+func (t *piped) later(_ context.Context, w write) error {
+	t.queue = append(t.queue, w)
+	return t.failed
+}
+
+func (t *piped) now(ctx context.Context, w write) error {
+	if t.failed != nil {
+		return t.failed
+	}
+	return t.send(ctx, w)
+}
+
+// ready sends what is queued, or begins the transaction.
+func (t *piped) ready(ctx context.Context) error {
+	if t.failed == nil && (!t.begun || len(t.queue) > 0) {
+		t.send(ctx) //nolint:errcheck // failed has it
+	}
+	return t.failed
+}
+
+func (t *piped) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if err := t.ready(ctx); err != nil {
+		return nil, err
+	}
+	return t.conn.ExecContext(ctx, query, args...)
+}
+
+func (t *piped) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := t.ready(ctx); err != nil {
+		return nil, err
+	}
+	return t.conn.QueryContext(ctx, query, args...)
+}
+
+// send sends what is queued and then last, and returns the first error.
+func (t *piped) send(ctx context.Context, last ...write) error {
+	all := t.queue
+	if !t.begun {
+		all = append([]write{{query: beginning}}, all...)
+	}
+	queued := len(all)
+	t.begun, t.queue = true, nil
+	ran, err := t.run(ctx, append(all, last...))
+	if err != nil && ran < queued {
+		t.failed = err
+	}
+	return err
+}
+
+// run sends writes in one message. It returns how many ran before the first that failed, and its
+// error.
+func (t *piped) run(ctx context.Context, all []write) (ran int, err error) {
+	err = t.raw(func(conn postgresConn) error {
+		var batch pgx.Batch
+		for _, w := range all {
+			args := make([]any, len(w.args))
+			for i, arg := range w.args {
+				v := driver.NamedValue{Value: arg}
+				if err := conn.CheckNamedValue(&v); err != nil {
+					return err
+				}
+				args[i] = v.Value
+			}
+			batch.Queue(w.query, args...)
+		}
+		results := conn.Conn.Conn().SendBatch(ctx, &batch)
+		for ; ran < len(all); ran++ {
+			if err := result(all[ran], results); err != nil {
+				results.Close() //nolint:errcheck // what comes after an error is of no interest
+				return err
+			}
+		}
+		return results.Close()
+	})
+	return ran, err
+}
+
+// raw calls f with the connection and returns its error.
+func (t *piped) raw(f func(postgresConn) error) (err error) {
+	unusable := t.conn.Raw(func(c any) error {
+		err = f(c.(postgresConn))
+		return nil
+	})
+	return cmp.Or(err, unusable)
+}
+
+// result returns the error of the write whose result is the next.
+func result(w write, results pgx.BatchResults) error {
+	if w.row != nil {
+		err := results.QueryRow().Scan(w.row...)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return w.outcome(0, nil)
+		}
+		return w.outcome(1, err)
+	}
+	tag, err := results.Exec()
+	return w.outcome(tag.RowsAffected(), err)
+}
+
+// commit ends the transaction, if it has begun and nothing is queued. After an error it may have
+// been stored.
+func (t *piped) commit(ctx context.Context) error {
+	if !t.begun {
+		return nil
+	}
+	return t.raw(func(conn postgresConn) error {
+		tag, err := conn.Conn.Conn().Exec(ctx, ending)
+		if err == nil && tag.String() != ending {
+			err = pgx.ErrTxCommitRollback
+		}
+		return err
+	})
+}
+
+// rollback ends the transaction if it has not ended. If that fails, the connection is not used again.
+func (t *piped) rollback(ctx context.Context) {
+	t.raw(func(conn postgresConn) error { //nolint:errcheck // as above
+		c := conn.Conn.Conn()
+		if c.IsClosed() || c.PgConn().TxStatus() == 'I' {
+			return nil
+		}
+		_, err := c.Exec(ctx, "ROLLBACK")
+		return err
+	})
 }
 
 // repeatable reports whether an error says that a change was rolled back because of another
@@ -270,7 +413,7 @@ func repeatable(err error) bool {
 // drop drops the connection if an error means that it is, or should be, of no more use: the server
 // is going down, or takes no more changes. It reports whether it did.
 func drop(c *sql.Conn, err error) (dropped bool) {
-	c.Raw(func(conn any) error { //nolint:errcheck // its error drops the connection
+	gone := c.Raw(func(conn any) error {
 		switch code(err) {
 		case "25006", "57P01", "57P02", "57P03":
 			dropped = true
@@ -282,7 +425,7 @@ func drop(c *sql.Conn, err error) (dropped bool) {
 		}
 		return nil
 	})
-	return dropped
+	return dropped || errors.Is(gone, sql.ErrConnDone) // a statement may have dropped it
 }
 
 func (t *transactor) reach(ctx context.Context) error {
@@ -315,8 +458,7 @@ func (s *Store) Lossy(ctx context.Context) (lossy bool, err error) {
 	if !several {
 		return false, nil
 	}
-	err = s.read.QueryRowContext(ctx, "SELECT current_setting('synchronous_standby_names') = '' OR current_setting('synchronous_commit') = 'local'").Scan(&lossy)
-	return lossy, err
+	return single[bool](ctx, s.read, "SELECT current_setting('synchronous_standby_names') = '' OR current_setting('synchronous_commit') = 'local'")
 }
 
 // suitable returns an error if the server or the database cannot hold our tables.
@@ -408,7 +550,7 @@ func importPostgres(ctx context.Context, address string, r io.Reader, progress P
 
 // once makes a change that takes long and cannot be made again, and during which nobody else
 // changes anything.
-func (s *Store) once(ctx context.Context, write func(context.Context, *sql.Tx) error) error {
+func (s *Store) once(ctx context.Context, write func(context.Context, transaction) error) error {
 	if s.address == "" {
 		return s.change(ctx, write)
 	}
@@ -417,11 +559,12 @@ func (s *Store) once(ctx context.Context, write func(context.Context, *sql.Tx) e
 		return err
 	}
 	defer db.Close()
-	tx, err := db.BeginTx(ctx, nil)
+	begun, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // if it was not committed
+	defer begun.Rollback() //nolint:errcheck // if it was not committed
+	tx := simple{begun}
 	var names []string
 	for _, t := range tables {
 		names = append(names, t.name)

@@ -25,25 +25,27 @@ import (
 // putPost stores a post. It sets its N, and Tried if no other post of its lane waits, or
 // only those that the same asker shows (after). That of a sheet it does not set: it may wait
 // before it is sent.
-func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at time.Time, after bool) error {
+func putPost(ctx context.Context, tx transaction, p *match.OutboxPost, at time.Time, after bool) error {
 	body, err := encodeBody(p)
 	if err != nil {
 		return err
 	}
-	err = numbered(ctx, tx, func() error {
-		return tx.QueryRowContext(ctx, `
+	var tried int64
+	err = numbered(ctx, tx, write{query: `
 		INSERT INTO post (id, game, platform, channel, thread, kind, seq, private, body, due, person, n, state, attempt, receipt, why, tried)
 		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT),
 			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS TEXT), CAST($10 AS BIGINT), CAST($12 AS TEXT),
 			(SELECT COALESCE(MAX(n), 0) + 1 FROM post WHERE platform = $3 AND channel = $4 AND game = $2), 'waiting', 0, '', '',
 			CASE WHEN $6 <> $13 AND CAST($14 AS BIGINT) = 0 AND (CAST($11 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2 AND person = $12)) THEN 1 ELSE 0 END
 		WHERE TRUE ON CONFLICT DO NOTHING RETURNING tried, n`,
-			p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), flag(after), p.For, match.Sheet, flag(p.Elsewhere)).
-			Scan(&p.Tried, &p.N)
+		args: []any{p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), flag(after),
+			p.For, match.Sheet, flag(p.Elsewhere)},
+		row: []any{&tried, &p.N},
 	}, "SELECT 1 FROM post WHERE id = $1", p.ID)
 	if err != nil {
 		return fmt.Errorf("post %s: %w", p.ID, err)
 	}
+	p.Tried = tried != 0
 	return nil
 }
 
@@ -75,15 +77,12 @@ func (s *Store) Waiting(ctx context.Context) (_ []match.OutboxPost, err error) {
 // not that of its unit any more.
 func (s *Store) Change(ctx context.Context, o match.OutboxPost, is outbox.State, why string) (err error) {
 	defer annotate(&err, "change post %s", o.ID)
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.change(ctx, func(ctx context.Context, tx transaction) error {
 		if err := s.guard(ctx, tx, o.Holder); err != nil {
 			return err
 		}
-		err := put(ctx, tx, "post", "UPDATE post SET due = $1, attempt = $2, tried = $3, why = $4 WHERE id = $5 AND state IN ('waiting', 'parked')",
-			millis(o.Due), o.Attempt, flag(o.Tried), why, o.ID)
-		if errors.Is(err, bot.ErrConflict) {
-			err = bot.ErrNotFound
-		}
+		err := tx.later(ctx, write{args: []any{millis(o.Due), o.Attempt, flag(o.Tried), why, o.ID}, least: 1, less: bot.ErrNotFound,
+			query: "UPDATE post SET due = $1, attempt = $2, tried = $3, why = $4 WHERE id = $5 AND state IN ('waiting', 'parked')"})
 		if err == nil && o.Tried {
 			err = supersede(ctx, tx, o)
 		}
@@ -91,7 +90,7 @@ func (s *Store) Change(ctx context.Context, o match.OutboxPost, is outbox.State,
 			_, err = leave(ctx, tx, is, why, "id = $3", o.ID)
 		}
 		if err == nil && is == outbox.Refused && o.For != "" { // nobody tries an answer again
-			_, err = tx.ExecContext(ctx, "UPDATE post SET body = '{}' WHERE id = $1 AND state = 'refused'", o.ID)
+			err = tx.later(ctx, write{query: "UPDATE post SET body = '{}' WHERE id = $1 AND state = 'refused'", args: []any{o.ID}})
 		}
 		return err
 	})
@@ -99,15 +98,13 @@ func (s *Store) Change(ctx context.Context, o match.OutboxPost, is outbox.State,
 
 // supersede ends the waiting of older boards, statuses or sheets, once a newer one is tried
 // that all may see.
-func supersede(ctx context.Context, tx *sql.Tx, o match.OutboxPost) error {
+func supersede(ctx context.Context, tx transaction, o match.OutboxPost) error {
 	if !o.Supersedes() {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, `
+	return tx.later(ctx, write{args: []any{o.Where.Platform, o.Where.Channel, o.Game, o.Kind, o.N}, query: `
 		UPDATE post SET state = 'superseded', body = '{}', why = ''
-		WHERE state = 'waiting' AND platform = $1 AND channel = $2 AND game = $3 AND kind = $4 AND n < $5`,
-		o.Where.Platform, o.Where.Channel, o.Game, o.Kind, o.N)
-	return err
+		WHERE state = 'waiting' AND platform = $1 AND channel = $2 AND game = $3 AND kind = $4 AND n < $5`})
 }
 
 // Settle stores that a post was shown, with changes of decorations, the line of a room's
@@ -120,12 +117,12 @@ func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line 
 	if line != nil {
 		defer s.hint()
 	}
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.change(ctx, func(ctx context.Context, tx transaction) error {
 		if err := s.decorate(ctx, tx, c); err != nil {
 			return err
 		}
 		if next != nil {
-			_, err := tx.ExecContext(ctx, "UPDATE post SET tried = 1 WHERE id = $1 AND state = 'waiting'", next.ID)
+			err := tx.later(ctx, write{query: "UPDATE post SET tried = 1 WHERE id = $1 AND state = 'waiting'", args: []any{next.ID}})
 			if err = errors.Join(err, supersede(ctx, tx, *next)); err != nil {
 				return err
 			}
@@ -140,13 +137,13 @@ func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line 
 		var where match.Room
 		var game match.GameID
 		var parked bool
-		err := tx.QueryRowContext(ctx, `
+		err := tx.now(ctx, write{args: []any{r, post}, row: []any{&where.Platform, &where.Channel, &where.Thread, &game, &parked}, least: 1, less: sql.ErrNoRows,
+			query: `
 			UPDATE post SET state = 'settled', receipt = $1, body = '{}', why = '' WHERE id = $2 AND state <> 'settled'
 			RETURNING platform, channel, thread, game, person = '' AND EXISTS (
-				SELECT 1 FROM room_parked r WHERE r.platform = post.platform AND r.channel = post.channel)`,
-			r, post).Scan(&where.Platform, &where.Channel, &where.Thread, &game, &parked)
+				SELECT 1 FROM room_parked r WHERE r.platform = post.platform AND r.channel = post.channel)`})
 		if errors.Is(err, sql.ErrNoRows) {
-			err = tx.QueryRowContext(ctx, "SELECT id FROM post WHERE id = $1", post).Scan(&post)
+			_, err = single[string](ctx, tx, "SELECT id FROM post WHERE id = $1", post)
 			if errors.Is(err, sql.ErrNoRows) {
 				return bot.ErrNotFound
 			}
@@ -155,10 +152,8 @@ func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line 
 		if err != nil || !parked {
 			return err
 		}
-		_, err = tx.ExecContext(ctx,
-			"DELETE FROM room_parked WHERE platform = $1 AND channel = $2 AND thread IN ($3, $4)",
-			where.Platform, where.Channel, where.Thread, parkedGame(game))
-		return err
+		return tx.later(ctx, write{query: "DELETE FROM room_parked WHERE platform = $1 AND channel = $2 AND thread IN ($3, $4)",
+			args: []any{where.Platform, where.Channel, where.Thread, parkedGame(game)}})
 	})
 }
 
@@ -171,7 +166,7 @@ func parkedGame(game match.GameID) string { return "game " + string(game) }
 // shown there. Without a thread it parks the whole channel, or the posts of one game there.
 func (s *Store) Park(ctx context.Context, where match.Room, game match.GameID, why string) (parked []string, first bool, err error) {
 	defer annotate(&err, "park posts")
-	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err = s.change(ctx, func(ctx context.Context, tx transaction) (err error) {
 		first = false
 		parked, err = leave(ctx, tx, outbox.Parked, why, "person = '' AND platform = $3 AND channel = $4 AND ($5 = '' OR thread = $5) AND ($6 = '' OR game = $6)",
 			where.Platform, where.Channel, where.Thread, game)
@@ -197,7 +192,7 @@ func (s *Store) Park(ctx context.Context, where match.Room, game match.GameID, w
 // leave moves pending posts into another state, by a condition on $3 and so on, and
 // returns their ids. It deletes their routes, which will have expired when the posts are
 // tried again.
-func leave(ctx context.Context, tx *sql.Tx, state outbox.State, why, which string, args ...any) (ids []string, err error) {
+func leave(ctx context.Context, tx transaction, state outbox.State, why, which string, args ...any) (ids []string, err error) {
 	bodies := map[string]storedBody{}
 	ids, err = list(ctx, tx, func(scan scanner) (id string, err error) {
 		var text string
@@ -273,12 +268,11 @@ func (s *Store) Unpark(ctx context.Context, where match.Room, now time.Time, sur
 		parkedUntil = math.MaxInt64
 	}
 	args := []any{where.Platform, where.Channel, parkedFor.Milliseconds(), parkedUntil}
-	var ready int
-	err = s.read.QueryRowContext(ctx, "SELECT COUNT(*) FROM ("+triedAgain+") AS ready", args...).Scan(&ready)
+	ready, err := single[int](ctx, s.read, "SELECT COUNT(*) FROM ("+triedAgain+") AS ready", args...)
 	if err != nil || ready == 0 {
 		return false, err
 	}
-	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.change(ctx, func(ctx context.Context, tx transaction) error {
 		some = false
 		err := put(ctx, tx, "parked posts", "UPDATE post SET state = 'waiting', due = $5 WHERE id IN ("+triedAgain+")", append(args, millis(now))...)
 		if errors.Is(err, bot.ErrConflict) {
@@ -293,9 +287,12 @@ func (s *Store) Unpark(ctx context.Context, where match.Room, now time.Time, sur
 // Shown returns the receipts of the last settled post of a kind, either public or
 // private, and of the first post that has one. They are empty if there is none; the last
 // is also empty if that post has been removed since.
-func (s *Store) Shown(ctx context.Context, game match.GameID, where match.Room, kind string, private bool) (last, first outbox.Receipt, err error) {
+func (s *Store) Shown(ctx context.Context, game match.GameID, where match.Room, kind string, private bool) (last, oldest outbox.Receipt, err error) {
 	defer annotate(&err, "find the last %s of match %s", kind, game)
-	err = s.read.QueryRowContext(ctx, `
+	last, err = first(ctx, s.read, func(scan scanner) (last outbox.Receipt, err error) {
+		err = scan(&last, &oldest)
+		return last, err
+	}, `
 		SELECT COALESCE((
 			SELECT CASE kind WHEN $4 THEN receipt ELSE '' END FROM post
 			WHERE platform = $1 AND channel = $2 AND game = $3 AND (kind = $4 OR $4 = $7 AND kind = $6 AND receipt <> '') AND state = 'settled'
@@ -305,8 +302,8 @@ func (s *Store) Shown(ctx context.Context, game match.GameID, where match.Room, 
 			SELECT receipt FROM post
 			WHERE platform = $1 AND channel = $2 AND game = $3 AND state = 'settled' AND receipt <> ''
 			ORDER BY n LIMIT 1), '')`,
-		where.Platform, where.Channel, game, kind, where.Thread, match.Remove, match.Status, flag(private), match.Sheet).Scan(&last, &first)
-	return last, first, err
+		where.Platform, where.Channel, game, kind, where.Thread, match.Remove, match.Status, flag(private), match.Sheet)
+	return last, oldest, err
 }
 
 const gameUnder = "SELECT game FROM post WHERE platform = $1 AND receipt = $2 AND receipt <> '' AND game <> '' LIMIT 1"
@@ -314,7 +311,7 @@ const gameUnder = "SELECT game FROM post WHERE platform = $1 AND receipt = $2 AN
 // GameUnder returns the game that the message with a receipt shows, or ErrNotFound.
 func (s *Store) GameUnder(ctx context.Context, platform string, r outbox.Receipt) (game match.GameID, err error) {
 	defer annotate(&err, "find the match of message %s", r)
-	err = s.read.QueryRowContext(ctx, gameUnder, platform, r).Scan(&game)
+	game, err = single[match.GameID](ctx, s.read, gameUnder, platform, r)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", bot.ErrNotFound
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/flate"
 	"context"
-	"database/sql"
 	"encoding/base64"
 	"io"
 	"time"
@@ -25,7 +24,7 @@ func (s *Store) AddRecord(ctx context.Context, r bot.Record, most int) (err erro
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.change(ctx, func(ctx context.Context, tx transaction) error {
 		done, err := tx.ExecContext(ctx, "UPDATE record SET visited = $2 WHERE slug = $1", r.Slug, millis(r.Visited))
 		if err != nil {
 			return err
@@ -41,17 +40,15 @@ func (s *Store) AddRecord(ctx context.Context, r bot.Record, most int) (err erro
 				return err
 			}
 		}
-		var n int
-		err = tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM record WHERE browser = $1 AND platform = $2 AND channel = $3",
-			r.Browser, r.Where.Platform, r.Where.Channel).Scan(&n)
+		n, err := single[int](ctx, tx, "SELECT COUNT(*) FROM record WHERE browser = $1 AND platform = $2 AND channel = $3",
+			r.Browser, r.Where.Platform, r.Where.Channel)
 		if err == nil && n >= most {
 			err = bot.ErrTooMany
 		}
 		if err != nil {
 			return err
 		}
-		var size int
-		err = tx.QueryRowContext(ctx, "SELECT COALESCE(SUM(size), 0) FROM record").Scan(&size)
+		size, err := single[int](ctx, tx, "SELECT COALESCE(SUM(size), 0) FROM record")
 		if err == nil && size+len(body) > maxRecords {
 			err = bot.ErrFull
 		}
@@ -132,7 +129,7 @@ func (s *Store) VisitRecord(ctx context.Context, slug string, visited time.Time)
 // that is not nil.
 func (s *Store) DeleteRecord(ctx context.Context, slug string, act *match.Act) (err error) {
 	defer annotate(&err, "delete record %s", slug)
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.change(ctx, func(ctx context.Context, tx transaction) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM record WHERE slug = $1", slug); err != nil {
 			return err
 		}

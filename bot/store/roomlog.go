@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -37,7 +36,7 @@ func scanMessage(scan scanner) (m outbox.Message, err error) {
 // Append returns that message.
 func (s *Store) Append(ctx context.Context, m outbox.Message) (kept outbox.Message, err error) {
 	defer annotate(&err, "append message %s", m.Key)
-	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err = s.change(ctx, func(ctx context.Context, tx transaction) (err error) {
 		kept, err = putMessage(ctx, tx, m)
 		return err
 	})
@@ -47,13 +46,14 @@ func (s *Store) Append(ctx context.Context, m outbox.Message) (kept outbox.Messa
 
 // putMessage stores a message and returns it with its N, or the message that has its
 // key. Until the transaction ends no other message gets a number.
-func putMessage(ctx context.Context, tx *sql.Tx, m outbox.Message) (outbox.Message, error) {
+func putMessage(ctx context.Context, tx transaction, m outbox.Message) (outbox.Message, error) {
 	extra, err := encodeExtra(m)
 	if err != nil {
 		return m, err
 	}
-	if err := tx.QueryRowContext(ctx, "UPDATE counter SET n = n + 1 WHERE name = 'message' RETURNING n").Scan(&m.N); err != nil {
-		return m, fmt.Errorf("number a message: %w", err)
+	err = tx.now(ctx, write{what: "number a message", query: "UPDATE counter SET n = n + 1 WHERE name = 'message' RETURNING n", row: []any{&m.N}, least: 1, less: sql.ErrNoRows})
+	if err != nil {
+		return m, err
 	}
 	err = put(ctx, tx, "message", `
 		INSERT INTO message (key, room, at, person, sender, body, game, seq, kind, removed, extra, n)
@@ -63,7 +63,7 @@ func putMessage(ctx context.Context, tx *sql.Tx, m outbox.Message) (outbox.Messa
 		if _, err := tx.ExecContext(ctx, "UPDATE counter SET n = n - 1 WHERE name = 'message'"); err != nil {
 			return m, err
 		}
-		return scanMessage(tx.QueryRowContext(ctx, messageWithKey, m.Key).Scan)
+		return first(ctx, tx, scanMessage, messageWithKey, m.Key)
 	}
 	m.At = moment(millis(m.At))
 	return m, err
@@ -72,7 +72,7 @@ func putMessage(ctx context.Context, tx *sql.Tx, m outbox.Message) (outbox.Messa
 // Message returns the message with a key, or ErrNotFound.
 func (s *Store) Message(ctx context.Context, key string) (m outbox.Message, err error) {
 	defer annotate(&err, "find message %s", key)
-	m, err = scanMessage(s.read.QueryRowContext(ctx, messageWithKey, key).Scan)
+	m, err = first(ctx, s.read, scanMessage, messageWithKey, key)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrNotFound
 	}
@@ -143,8 +143,7 @@ func (s *Store) Trim(ctx context.Context, bytes int64) (err error) {
 // Last returns the N of the newest message of all rooms; 0: there is none.
 func (s *Store) Last(ctx context.Context) (n int64, err error) {
 	defer annotate(&err, "find the newest message")
-	err = s.read.QueryRowContext(ctx, "SELECT COALESCE(MAX(n), 0) FROM message").Scan(&n)
-	return n, err
+	return single[int64](ctx, s.read, "SELECT COALESCE(MAX(n), 0) FROM message")
 }
 
 func (s *Store) messages(ctx context.Context, query string, args ...any) (messages []outbox.Message, err error) {

@@ -40,9 +40,10 @@ func (s *Store) Known(ctx context.Context, who outbox.User, where match.Room, re
 	defer annotate(&err, "look up who asks, and where")
 	var prefs, own, of, theirs string
 	var gone int64
-	var answer sql.NullString
-	err = s.read.QueryRowContext(ctx, known, where.Platform, where.Channel, rooms.LangMark(where), who.Platform, who.ID, request, rooms.SealMark(where)).
-		Scan(&k.Person, &k.Name, &prefs, &answer, &own, &of, &theirs, &gone, &k.Channel.Lang, &k.Channel.Parked, &k.Channel.Sealed)
+	answer, err := first(ctx, s.read, func(scan scanner) (answer sql.NullString, err error) {
+		err = scan(&k.Person, &k.Name, &prefs, &answer, &own, &of, &theirs, &gone, &k.Channel.Lang, &k.Channel.Parked, &k.Channel.Sealed)
+		return answer, err
+	}, known, where.Platform, where.Channel, rooms.LangMark(where), who.Platform, who.ID, request, rooms.SealMark(where))
 	if err != nil {
 		return k, err
 	}
@@ -83,7 +84,7 @@ func server(platform, id, body string, gone int64) (s rooms.Server, err error) {
 
 // putRoomSettings stores the settings of a channel, or of a server. It returns ErrConflict if they
 // were not these, if that is known.
-func (s *Store) putRoomSettings(ctx context.Context, tx *sql.Tx, set match.RoomSettings, was *match.RoomSettings) error {
+func (s *Store) putRoomSettings(ctx context.Context, tx transaction, set match.RoomSettings, was *match.RoomSettings) error {
 	body, err := encodeRoom(set)
 	if err != nil {
 		return err
@@ -96,8 +97,8 @@ func (s *Store) putRoomSettings(ctx context.Context, tx *sql.Tx, set match.RoomS
 		return err
 	}
 	if was != nil {
-		var text string
-		if err := tx.QueryRowContext(ctx, "SELECT body FROM "+of+s.locks("FOR UPDATE"), set.Room.Platform, id).Scan(&text); err != nil {
+		text, err := single[string](ctx, tx, "SELECT body FROM "+of+s.locks("FOR UPDATE"), set.Room.Platform, id)
+		if err != nil {
 			return err
 		}
 		is, err := decodeRoom(text)
@@ -119,7 +120,7 @@ func (s *Store) Belongs(ctx context.Context, where match.Room, server string) (e
 	if where.Platform == "" || where.Channel == "" || server == "" {
 		return errors.New("platform, channel or server is empty")
 	}
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.change(ctx, func(ctx context.Context, tx transaction) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO server (platform, server, body, gone) VALUES ($1, $2, '{}', 0)
 			ON CONFLICT (platform, server) DO NOTHING`, where.Platform, server)

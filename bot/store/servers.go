@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +26,7 @@ func (s *Store) Servers(ctx context.Context, platform string) (servers []rooms.S
 // Left stores when the bot left a server; zero: it is there.
 func (s *Store) Left(ctx context.Context, platform, server string, since time.Time) (err error) {
 	defer annotate(&err, "note that server %s was left", server)
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.change(ctx, func(ctx context.Context, tx transaction) error {
 		return put(ctx, tx, "server", "UPDATE server SET gone = $1 WHERE platform = $2 AND server = $3", timer(since), platform, server)
 	})
 }
@@ -98,7 +97,7 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.change(ctx, func(ctx context.Context, tx transaction) error {
 		for _, channel := range channels {
 			for _, table := range []string{"post", "decoration", "room_wait", "room_parked", "room_setting", "draft", "server_channel"} {
 				if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE platform = $1 AND channel = $2", platform, channel); err != nil {
@@ -140,7 +139,7 @@ const removeStrangers = "DELETE FROM person WHERE id IN ids AND " + strangers
 // forEach runs statements, each of which contains "IN ids" once, for portions of the ids,
 // with each portion in a change of its own.
 func (s *Store) forEach(ctx context.Context, ids []string, size int, statements ...string) error {
-	return portions(ctx, s, ids, size, func(ctx context.Context, tx *sql.Tx, some []string) error {
+	return portions(ctx, s, ids, size, func(ctx context.Context, tx transaction, some []string) error {
 		for _, statement := range statements {
 			statement = strings.Replace(statement, "IN ids", "IN ("+placeholders(1, len(some))+")", 1)
 			if _, err := tx.ExecContext(ctx, statement, anys(some)...); err != nil {
@@ -152,9 +151,9 @@ func (s *Store) forEach(ctx context.Context, ids []string, size int, statements 
 }
 
 // portions makes a change for each portion.
-func portions[T any](ctx context.Context, s *Store, all []T, size int, do func(context.Context, *sql.Tx, []T) error) error {
+func portions[T any](ctx context.Context, s *Store, all []T, size int, do func(context.Context, transaction, []T) error) error {
 	for some := range slices.Chunk(all, size) {
-		if err := s.change(ctx, func(ctx context.Context, tx *sql.Tx) error { return do(ctx, tx, some) }); err != nil {
+		if err := s.change(ctx, func(ctx context.Context, tx transaction) error { return do(ctx, tx, some) }); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,7 @@ func openMemory(ctx context.Context) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{write: db, read: db, costly: db}
+	s := &Store{write: db, read: pool{DB: db}, costly: db}
 	if err := raw(ctx, db, func(c sqliteConn) error { return c.Deserialize(image) }); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -168,7 +168,7 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 			return nil, err
 		}
 	}
-	if s.read, err = s.connect(url.Values{"_query_only": {"1"}}, readers); err != nil {
+	if s.read.DB, err = s.connect(url.Values{"_query_only": {"1"}}, readers); err != nil {
 		return nil, err
 	}
 	if s.costly, err = s.connect(url.Values{"_query_only": {"1"}}, 1); err != nil {

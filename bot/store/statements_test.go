@@ -62,13 +62,16 @@ type rehearsing struct {
 	between func() // the two times
 }
 
-func (r rehearsing) change(ctx context.Context, write func(context.Context, *sql.Tx) error) error {
+func (r rehearsing) change(ctx context.Context, write func(context.Context, transaction) error) error {
 	rehearsed := false
-	return r.transactor.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return r.transactor.change(ctx, func(ctx context.Context, tx transaction) error {
 		if rehearsed {
 			r.between()
 		}
 		err := write(ctx, tx)
+		if err == nil {
+			err = tx.(*piped).ready(ctx)
+		}
 		if err == nil && !rehearsed {
 			rehearsed, err = true, &pgconn.PgError{Code: "40001"}
 		}
@@ -103,7 +106,7 @@ func PagesInUse(t testing.TB, s *Store) (n int) {
 func Prepared(t testing.TB, s *Store) map[string]int {
 	t.Helper()
 	again := map[string]int{}
-	for _, db := range []*sql.DB{s.read, s.write} {
+	for _, db := range []*sql.DB{s.read.DB, s.write} {
 		c, err := db.Conn(context.WithoutCancel(t.Context()))
 		must(t, err)
 		must(t, c.Raw(func(c any) error {

@@ -23,7 +23,7 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 		return err
 	}
 	number := 0
-	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.change(ctx, func(ctx context.Context, tx transaction) error {
 		if err := s.putAnswer(ctx, tx, step); err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (s *Store) hintAt(step *match.Step) {
 
 // putRest stores what a step holds besides its answer and a match or an event: posts, what
 // somebody has chosen, what was typed.
-func (s *Store) putRest(ctx context.Context, tx *sql.Tx, step *match.Step) error {
+func (s *Store) putRest(ctx context.Context, tx transaction, step *match.Step) error {
 	for i := range step.Posts {
 		// The asker shows a post after those of the same game that it holds already.
 		p := &step.Posts[i]
@@ -167,7 +167,7 @@ func sound(step *match.Step) error {
 
 // putAnswer stores the answer to a request, if it is the first and none of the people in
 // the step has been erased meanwhile. Until the transaction ends nobody erases them.
-func (s *Store) putAnswer(ctx context.Context, tx *sql.Tx, step *match.Step) error {
+func (s *Store) putAnswer(ctx context.Context, tx transaction, step *match.Step) error {
 	answer, err := encodeReply(step.Answer, step.By)
 	if err != nil {
 		return err
@@ -181,14 +181,14 @@ func (s *Store) putAnswer(ctx context.Context, tx *sql.Tx, step *match.Step) err
 			args = append(args, p)
 		}
 	}
-	return put(ctx, tx, "answer", `
+	return putLater(ctx, tx, "answer", `
 		INSERT INTO inbox (request, at, answer, platform, channel)
 		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT)
 		WHERE `+known+` ON CONFLICT DO NOTHING`, args...)
 }
 
 // newMatch stores a match and returns its number, the next of its channel.
-func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err error) {
+func newMatch(ctx context.Context, tx transaction, m *match.Match) (number int, err error) {
 	setup, err := encodeSetup(m.Setup, m.NoHints)
 	if err != nil {
 		return 0, err
@@ -197,7 +197,7 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err 
 	if err != nil {
 		return 0, fmt.Errorf("encode the clock: %w", err)
 	}
-	err = put(ctx, tx, "match", `
+	err = putLater(ctx, tx, "match", `
 		INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed,
 			clock, deadline, rated, page, contest, round, tbl, head)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) ON CONFLICT DO NOTHING`,
@@ -207,13 +207,13 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err 
 	if err != nil {
 		return 0, err
 	}
-	err = numbered(ctx, tx, func() error {
-		return tx.QueryRowContext(ctx, `
+	err = numbered(ctx, tx, write{query: `
 		INSERT INTO game_channel (game, platform, channel, thread, state, number)
 		VALUES ($1, $2, $3, $4, $5,
 			(SELECT COALESCE(MAX(number), 0) + 1 FROM game_channel WHERE platform = $2 AND channel = $3))
 		ON CONFLICT DO NOTHING RETURNING number`,
-			m.ID, m.Where.Platform, m.Where.Channel, m.Where.Thread, m.State).Scan(&number)
+		args: []any{m.ID, m.Where.Platform, m.Where.Channel, m.Where.Thread, m.State},
+		row:  []any{&number},
 	}, "SELECT 1 FROM game_channel WHERE game = $1", m.ID)
 	if err != nil {
 		return 0, fmt.Errorf("store the match's number: %w", err)
@@ -224,13 +224,13 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err 
 // changeMatch stores the Standing of a match, if its last event is still before. If the
 // earlier Standing, was, is known, it writes indexed columns only if they have changed,
 // because each index costs a page.
-func changeMatch(ctx context.Context, tx *sql.Tx, m *match.Match, was *match.Standing, before int) error {
+func changeMatch(ctx context.Context, tx transaction, m *match.Match, was *match.Standing, before int) error {
 	if was != nil && was.State == m.State && was.Black == m.Black && was.White == m.White && was.Page == m.Page {
-		return put(ctx, tx, "match", `
+		return putLater(ctx, tx, "match", `
 			UPDATE game SET to_move = $1, seq = $2, result = $3, changed = $4, deadline = $5, head = $6 WHERE id = $7 AND seq = $8`,
 			m.ToMove, m.Seq, m.Result, millis(m.Changed), timer(m.Deadline), m.Head, m.ID, before)
 	}
-	err := put(ctx, tx, "match", `
+	err := putLater(ctx, tx, "match", `
 		UPDATE game SET state = $1, black = $2, white = $3, to_move = $4, seq = $5, result = $6, changed = $7, deadline = $8, page = $9,
 			head = $10
 		WHERE id = $11 AND seq = $12`,
@@ -238,16 +238,12 @@ func changeMatch(ctx context.Context, tx *sql.Tx, m *match.Match, was *match.Sta
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx,
-		"UPDATE game_channel SET state = $1 WHERE game = $2 AND state <> $1", m.State, m.ID)
-	if err != nil {
-		return fmt.Errorf("update the match's state: %w", err)
-	}
-	return nil
+	return tx.later(ctx, write{what: "the match's state", args: []any{m.State, m.ID},
+		query: "UPDATE game_channel SET state = $1 WHERE game = $2 AND state <> $1"})
 }
 
 // putEvents stores events of a match.
-func putEvents(ctx context.Context, tx *sql.Tx, game match.GameID, events []match.Event) error {
+func putEvents(ctx context.Context, tx transaction, game match.GameID, events []match.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -257,21 +253,14 @@ func putEvents(ctx context.Context, tx *sql.Tx, game match.GameID, events []matc
 		rows = append(rows, "($1, "+placeholders(len(args)+1, 5)+")")
 		args = append(args, e.Seq, millis(e.At), e.By, e.Body.String(), e.Proof)
 	}
-	result, err := tx.ExecContext(ctx, "INSERT INTO event (game, seq, at, actor, body, proof) VALUES "+strings.Join(rows, ", ")+" ON CONFLICT DO NOTHING", args...)
-	if err != nil {
-		return fmt.Errorf("events: %w", err)
-	}
-	if n, err := result.RowsAffected(); err != nil || int(n) != len(events) {
-		return fmt.Errorf("events: %w", cmp.Or(err, bot.ErrConflict))
-	}
-	return nil
+	return tx.later(ctx, write{what: "events", args: args, least: int64(len(events)),
+		query: "INSERT INTO event (game, seq, at, actor, body, proof) VALUES " + strings.Join(rows, ", ") + " ON CONFLICT DO NOTHING"})
 }
 
 // Answered returns the stored answer to a request, if there is one.
 func (s *Store) Answered(ctx context.Context, request string) (_ match.Reply, ok bool, err error) {
 	defer annotate(&err, "look for the answer to %s", request)
-	var answer string
-	err = s.read.QueryRowContext(ctx, "SELECT answer FROM inbox WHERE request = $1", request).Scan(&answer)
+	answer, err := single[string](ctx, s.read, "SELECT answer FROM inbox WHERE request = $1", request)
 	if errors.Is(err, sql.ErrNoRows) {
 		return match.Reply{}, false, nil
 	}
@@ -293,7 +282,7 @@ func (s *Store) stands(ctx context.Context, request string) (stays bool, err err
 	if s.address == "" {
 		return true, nil
 	}
-	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.change(ctx, func(ctx context.Context, tx transaction) error {
 		return put(ctx, tx, "answer", "UPDATE inbox SET at = at WHERE request = $1", request)
 	})
 	if errors.Is(err, bot.ErrConflict) {

@@ -7,8 +7,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -41,7 +43,7 @@ var ErrMoved = errors.New("database file was removed or replaced")
 // A Store is a bot.Store and a bot.RoomLog.
 type Store struct {
 	write      *sql.DB // one connection, on PostgreSQL several, through which changes are made
-	read       *sql.DB // several that see what is committed; in memory the same as write
+	read       pool    // several that see what is committed; in memory the same as write
 	costly     *sql.DB // one that reads much, so that few reads never wait for that; in memory the same as write
 	anchor     *sql.DB // one idle connection, so that the write-ahead log is never without any
 	changes    changer
@@ -85,7 +87,7 @@ func (s *Store) Close() error {
 	if s.changes != nil {
 		s.changes.stop()
 	}
-	if s.read != nil && s.read != s.write {
+	if s.read.DB != nil && s.read.DB != s.write {
 		errs = append(errs, s.read.Close())
 	}
 	if s.costly != nil && s.costly != s.write {
@@ -129,15 +131,14 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // change makes a change in a transaction: all of it is stored, or none. On PostgreSQL f may be
 // called several times, see changer.
-func (s *Store) change(ctx context.Context, f func(context.Context, *sql.Tx) error) error {
+func (s *Store) change(ctx context.Context, f func(context.Context, transaction) error) error {
 	return s.changes.change(ctx, f)
 }
 
 // exec makes a change of one statement.
 func (s *Store) exec(ctx context.Context, query string, args ...any) error {
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, query, args...)
-		return err
+	return s.change(ctx, func(ctx context.Context, tx transaction) error {
+		return tx.later(ctx, write{query: query, args: args})
 	})
 }
 
@@ -163,12 +164,45 @@ func asItIs(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
 	return db.BeginTx(ctx, &how)
 }
 
+// A pool is a database of which a query waits only so long for a free connection. While
+// PostgreSQL hangs, everybody else would wait for those that wait for an answer.
+type pool struct {
+	*sql.DB
+	patience time.Duration // 0: as long as the context
+}
+
+// found returns the rows of a query, after which release is to be called.
+func found(ctx context.Context, db querier, query string, args ...any) (rows *sql.Rows, release func(), err error) {
+	p, ok := db.(pool)
+	if !ok || p.patience == 0 {
+		rows, err = db.QueryContext(ctx, query, args...)
+		return rows, func() {}, err
+	}
+	for range readers + 1 { // all may be broken without having noticed it
+		wait, cancel := context.WithTimeout(ctx, p.patience)
+		c, failed := p.Conn(wait)
+		cancel()
+		if failed != nil {
+			return nil, nil, fmt.Errorf("wait for a connection: %w", failed)
+		}
+		if rows, err = c.QueryContext(ctx, query, args...); err == nil {
+			return rows, func() { c.Close() }, nil
+		}
+		c.Close() //nolint:errcheck // err says more
+		if !errors.Is(err, driver.ErrBadConn) {
+			break
+		}
+	}
+	return nil, nil, err
+}
+
 // list returns the results of read for each row of a query.
 func list[T any](ctx context.Context, db querier, read func(scanner) (T, error), query string, args ...any) (all []T, err error) {
-	rows, err := db.QueryContext(ctx, query, args...)
+	rows, release, err := found(ctx, db, query, args...)
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	defer rows.Close()
 	for rows.Next() {
 		one, err := read(rows.Scan)
@@ -182,45 +216,56 @@ func list[T any](ctx context.Context, db querier, read func(scanner) (T, error),
 
 // values returns the results of a query for one column.
 func values[T any](ctx context.Context, db querier, query string, args ...any) ([]T, error) {
-	return list(ctx, db, func(scan scanner) (value T, err error) {
-		err = scan(&value)
-		return value, err
-	}, query, args...)
+	return list(ctx, db, scanValue[T], query, args...)
+}
+
+// scanValue reads a row of one column.
+func scanValue[T any](scan scanner) (value T, err error) {
+	err = scan(&value)
+	return value, err
+}
+
+// first returns the result of read for the first row of a query, or sql.ErrNoRows.
+func first[T any](ctx context.Context, db querier, read func(scanner) (T, error), query string, args ...any) (one T, err error) {
+	all, err := list(ctx, db, read, query, args...)
+	if err == nil && len(all) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return one, err
+	}
+	return all[0], nil
+}
+
+// single returns the only value of a query, or sql.ErrNoRows.
+func single[T any](ctx context.Context, db querier, query string, args ...any) (value T, err error) {
+	return first(ctx, db, scanValue[T], query, args...)
 }
 
 // put runs a statement that must write a row, and returns ErrConflict if it wrote none.
 // Conflicts are detected in this way because ON CONFLICT DO NOTHING and a condition that
 // is no longer true have the same outcome on every database.
-func put(ctx context.Context, tx *sql.Tx, what, query string, args ...any) error {
-	result, err := tx.ExecContext(ctx, query, args...)
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	n, err := result.RowsAffected()
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	if n == 0 {
-		return fmt.Errorf("%s: %w", what, bot.ErrConflict)
-	}
-	return nil
+func put(ctx context.Context, tx transaction, what, query string, args ...any) error {
+	return tx.now(ctx, write{what: what, query: query, args: args, least: 1})
+}
+
+// putLater is put, but later.
+func putLater(ctx context.Context, tx transaction, what, query string, args ...any) error {
+	return tx.later(ctx, write{what: what, query: query, args: args, least: 1})
 }
 
 // numbered runs an INSERT of a row with the next number of its kind, which it returns, and returns
 // ErrConflict if exists finds such a row already. Somebody else may have used the number first,
 // while the INSERT waited for that: then there is a next one.
-func numbered(ctx context.Context, tx *sql.Tx, insert func() error, exists string, args ...any) error {
+func numbered(ctx context.Context, tx transaction, insert write, exists string, args ...any) error {
+	insert.least, insert.less = 1, sql.ErrNoRows
 	for {
-		err := insert()
+		err := tx.now(ctx, insert)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		var there bool
-		if err := tx.QueryRowContext(ctx, "SELECT EXISTS ("+exists+")", args...).Scan(&there); err != nil {
-			return err
-		}
-		if there {
-			return bot.ErrConflict
+		if there, err := single[bool](ctx, tx, "SELECT EXISTS ("+exists+")", args...); there || err != nil {
+			return cmp.Or(err, bot.ErrConflict)
 		}
 	}
 }

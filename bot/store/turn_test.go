@@ -27,7 +27,7 @@ import (
 const (
 	statementsOfATurn = 11 // until its board is shown and settled
 	writesOfATurn     = 7  // of these in its commit and the settling
-	roundTripsOfATurn = 15 // to PostgreSQL: also for the frames of both transactions
+	roundTripsOfATurn = 8  // to PostgreSQL: also for the frames of both transactions
 )
 
 // aGame begins a game, and returns what asks for a turn and waits until its board is shown and

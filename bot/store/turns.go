@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"strconv"
 	"time"
 )
@@ -16,17 +15,17 @@ const (
 // on the database, and returns how long it is until then, by the clock of the database.
 func (s *Store) Turn(ctx context.Context, name string, every time.Duration) (wait time.Duration, err error) {
 	defer annotate(&err, "take a turn of %s", name)
-	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		var value string // from here on others wait for this transaction
-		err := tx.QueryRowContext(ctx, `
+	err = s.change(ctx, func(ctx context.Context, tx transaction) error {
+		// From here on others wait for this transaction.
+		value, err := single[string](ctx, tx, `
 			INSERT INTO bookmark (adapter, value) VALUES ($1, '')
-			ON CONFLICT (adapter) DO UPDATE SET value = bookmark.value RETURNING value`, turnMark+name).Scan(&value)
+			ON CONFLICT (adapter) DO UPDATE SET value = bookmark.value RETURNING value`, turnMark+name)
 		if err != nil {
 			return err
 		}
 		now := time.Now().UnixMilli() // SQLite is on this machine
 		if s.address != "" {
-			if err := tx.QueryRowContext(ctx, "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)").Scan(&now); err != nil {
+			if now, err = single[int64](ctx, tx, "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"); err != nil {
 				return err
 			}
 		}

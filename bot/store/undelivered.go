@@ -43,12 +43,11 @@ var ErrOvertaken = errors.New("a newer post of its game has been shown since")
 // shown in its room: people would take an old board for the newest.
 func (s *Store) Retry(ctx context.Context, post string) (err error) {
 	defer annotate(&err, "try post %s again", post)
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		var newer int
-		err := tx.QueryRowContext(ctx, `
+	return s.change(ctx, func(ctx context.Context, tx transaction) error {
+		newer, err := single[int](ctx, tx, `
 			SELECT (SELECT COUNT(*) FROM post newer WHERE newer.state = 'settled' AND newer.private = 0 AND newer.platform = post.platform
 				AND newer.channel = post.channel AND newer.game = post.game AND newer.n > post.n)
-			FROM post WHERE id = $1 AND state = 'refused' AND kind <> 'answer'`, post).Scan(&newer)
+			FROM post WHERE id = $1 AND state = 'refused' AND kind <> 'answer'`, post)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return fmt.Errorf("%w among undelivered posts", bot.ErrNotFound)

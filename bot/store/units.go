@@ -185,7 +185,7 @@ func (u *Units) Raise(ctx context.Context) (epoch int64, err error) {
 
 // guard makes a transaction one of a holder: it fails with ErrLost if that holds its unit no more,
 // and until it ends nobody takes the unit. Nobody in particular is no holder.
-func (s *Store) guard(ctx context.Context, tx *sql.Tx, holder string) error {
+func (s *Store) guard(ctx context.Context, tx transaction, holder string) error {
 	if holder == "" {
 		return nil
 	}
@@ -194,11 +194,7 @@ func (s *Store) guard(ctx context.Context, tx *sql.Tx, holder string) error {
 		locks = " FOR KEY SHARE"
 	}
 	var one int
-	err := tx.QueryRowContext(ctx, "SELECT 1 FROM unit WHERE holder = $1"+locks, holder).Scan(&one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return outbox.ErrLost
-	}
-	return err
+	return tx.later(ctx, write{query: "SELECT 1 FROM unit WHERE holder = $1" + locks, args: []any{holder}, row: []any{&one}, least: 1, less: outbox.ErrLost})
 }
 
 // Gone deletes a process.

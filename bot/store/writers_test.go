@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -98,7 +99,7 @@ func TestMigrationWaitsWithoutHoldingUp(t *testing.T) {
 	}
 	must(t, reader.Rollback())
 	must(t, <-up)
-	if current, err := inspect(ctx, s.read); !current || err != nil {
+	if current, err := inspect(ctx, s.read.DB); !current || err != nil {
 		t.Error("the tables are not up to date:", err)
 	}
 }
@@ -329,11 +330,11 @@ func hurried(t *testing.T) {
 }
 
 // begun begins a change that another process makes, and returns what ends it.
-func begun(t *testing.T, s *Store, write func(context.Context, *sql.Tx) error) (end func()) {
+func begun(t *testing.T, s *Store, write func(context.Context, transaction) error) (end func()) {
 	t.Helper()
 	tx, err := s.write.BeginTx(t.Context(), nil)
 	must(t, err)
-	must(t, write(t.Context(), tx))
+	must(t, write(t.Context(), simple{tx}))
 	return func() { t.Helper(); must(t, tx.Commit()) }
 }
 
@@ -347,7 +348,7 @@ func TestErasedWhileAStepIsStored(t *testing.T) {
 	must(t, err)
 	step := openingOf(ada, "g", "room")
 	step.By, step.Typed = ada, &match.Typed{Room: "local", Text: "I am Ada"}
-	end := begun(t, a, func(ctx context.Context, tx *sql.Tx) error {
+	end := begun(t, a, func(ctx context.Context, tx transaction) error {
 		err := a.putAnswer(ctx, tx, step)
 		if err == nil {
 			_, err = newMatch(ctx, tx, step.Match)
@@ -379,7 +380,7 @@ func TestErasedWhileAStepIsStored(t *testing.T) {
 func TestLinesInTheirOrder(t *testing.T) {
 	hurried(t)
 	a, b := twoOn(t)
-	end := begun(t, a, func(ctx context.Context, tx *sql.Tx) error {
+	end := begun(t, a, func(ctx context.Context, tx transaction) error {
 		_, err := putMessage(ctx, tx, outbox.Message{Room: "local"})
 		return err
 	})
@@ -403,7 +404,7 @@ func TestDeletedWhileAStepIsStored(t *testing.T) {
 		must(t, a.Belongs(ctx, match.Room{Platform: "web", Channel: channel}, server))
 		theirs := openingOf(ada, fmt.Sprint("there", n), channel)
 		must(t, a.Commit(ctx, theirs))
-		end := begun(t, a, func(ctx context.Context, tx *sql.Tx) error {
+		end := begun(t, a, func(ctx context.Context, tx transaction) error {
 			step := openingOf(ada, fmt.Sprint("g", n), "room")
 			err := a.putAnswer(ctx, tx, step)
 			if err == nil {
@@ -435,22 +436,164 @@ func TestDeletedWhileAStepIsStored(t *testing.T) {
 	}
 }
 
+// Whether a write is run at once or waits for the next one, a change does the same.
+func TestWritesOfAChange(t *testing.T) {
+	set := func(key, value string) write {
+		return write{what: key, args: []any{key, value}, query: "INSERT INTO bookmark (adapter, value) VALUES ($1, $2) ON CONFLICT (adapter) DO UPDATE SET value = excluded.value"}
+	}
+	missing := write{what: "missing", query: "UPDATE bookmark SET value = 'x' WHERE adapter = 'missing'", least: 1}
+	lost := write{what: "lost", query: "SELECT 1 FROM bookmark WHERE adapter = 'missing'", row: []any{new(int)}, least: 1, less: outbox.ErrLost}
+	wrong := write{what: "wrong", query: "INSERT INTO bookmark (adapter, value) SELECT adapter, NULL FROM bookmark"}
+	broken := errors.New("broken")
+	type step func(context.Context, transaction) error
+	later := func(w write) step { return func(ctx context.Context, tx transaction) error { return tx.later(ctx, w) } }
+	now := func(w write) step { return func(ctx context.Context, tx transaction) error { return tx.now(ctx, w) } }
+	unless := func(err error, s step) step { // err is no error of the change
+		return func(ctx context.Context, tx transaction) error {
+			if got := s(ctx, tx); !errors.Is(got, err) {
+				return fmt.Errorf("error is %w", got)
+			}
+			return nil
+		}
+	}
+	sees := func(want string) step {
+		return func(ctx context.Context, tx transaction) error {
+			got, err := values[string](ctx, tx, "SELECT adapter FROM bookmark ORDER BY adapter")
+			if all := strings.Join(got, " "); err == nil && all != want {
+				err = fmt.Errorf("there is %q, want %q", all, want)
+			}
+			return err
+		}
+	}
+	row := func(ctx context.Context, tx transaction) error {
+		_, err := single[int](ctx, tx, "SELECT 1")
+		return err
+	}
+	ends := func(err error) step { return func(context.Context, transaction) error { return err } }
+	for what, c := range map[string]struct {
+		does []step
+		err  error  // errAny: any other
+		left string // besides a
+	}{
+		"all later":                  {[]step{later(set("b", "1")), later(set("c", "1"))}, nil, "b c"},
+		"later and now":              {[]step{later(set("b", "1")), now(set("c", "1")), later(set("d", "1"))}, nil, "b c d"},
+		"nothing":                    {nil, nil, ""},
+		"a query sees what is later": {[]step{later(set("b", "1")), sees("a b"), later(set("c", "1")), sees("a b c")}, nil, "b c"},
+		"one of a kind sees it":      {[]step{later(set("b", "1")), row}, nil, "b"},
+		"nothing to write":           {[]step{now(set("b", "1")), later(missing), later(set("c", "1"))}, bot.ErrConflict, ""},
+		"a reason of its own":        {[]step{later(set("b", "1")), later(lost), later(missing)}, outbox.ErrLost, ""},
+		"before a query":             {[]step{later(set("b", "1")), later(missing), row}, bot.ErrConflict, ""},
+		"before another":             {[]step{later(missing), now(set("b", "1"))}, bot.ErrConflict, ""},
+		"now, and it does not matter": {[]step{later(set("b", "1")), unless(bot.ErrConflict, now(missing)), later(set("c", "1"))},
+			nil, "b c"},
+		"a row, and it does not matter": {[]step{unless(outbox.ErrLost, now(lost)), later(set("c", "1"))}, nil, "c"},
+		"the database refuses one":      {[]step{later(set("b", "1")), later(wrong), later(missing)}, errAny, ""},
+		"the database refuses it now":   {[]step{later(set("b", "1")), now(wrong)}, errAny, ""},
+		"the change breaks":             {[]step{now(set("b", "1")), later(set("c", "1")), ends(broken)}, broken, ""},
+		"the change breaks at once":     {[]step{later(set("b", "1")), ends(broken)}, broken, ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, s *Store) {
+				ctx := t.Context()
+				must(t, s.SetBookmark(ctx, "a", ""))
+				for range 2 { // on a connection that was used before, too
+					err := s.change(ctx, func(ctx context.Context, tx transaction) error {
+						for _, do := range c.does {
+							if err := do(ctx, tx); err != nil {
+								return err
+							}
+						}
+						return nil
+					})
+					if !errors.Is(err, c.err) && (err == nil || c.err != errAny || errors.Is(err, bot.ErrConflict)) {
+						t.Fatalf("error is %v, want %v", err, c.err)
+					}
+					got, err := values[string](ctx, s.read, "SELECT adapter FROM bookmark WHERE adapter <> 'a' ORDER BY adapter")
+					wants(t, "what is left", c.left, strings.Join(got, " "), err)
+					if s.address != "" {
+						open, err := single[int](ctx, s.read, "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'")
+						wants(t, "open transactions", 0, open, err)
+						wants(t, "connections", 1, s.write.Stats().OpenConnections, nil)
+					}
+					must(t, s.exec(ctx, "DELETE FROM bookmark WHERE adapter <> $1", "a"))
+				}
+			})
+		})
+	}
+}
+
+var errAny = errors.New("any error")
+
+// What is read on a connection that broke is read on another one. A change whose connection breaks
+// before it is committed is made again.
+func TestConnectionBreaks(t *testing.T) {
+	ctx := t.Context()
+	s, err := Open(ctx, pgtest.Start(t).Database(t))
+	must(t, err)
+	defer s.Close() //nolint:errcheck // connections that are broken
+	hold := func(do func(*sql.Conn) error) {
+		var held []*sql.Conn
+		for range readers {
+			c, err := s.read.Conn(ctx)
+			must(t, err)
+			held = append(held, c)
+		}
+		for _, c := range held {
+			must(t, errors.Join(do(c), c.Close()))
+		}
+	}
+	hold(func(c *sql.Conn) error { return c.PingContext(ctx) }) // those that were not used for a second are tried first
+	hold(func(c *sql.Conn) error {
+		return c.Raw(func(c any) error { return c.(postgresConn).Conn.Conn().PgConn().Conn().Close() })
+	})
+	last, err := s.Last(ctx)
+	wants(t, "the newest message", int64(0), last, err)
+	const more = "UPDATE bookmark SET value = value || '2'"
+	for how, do := range map[string]func(context.Context, transaction) error{
+		"now":   func(ctx context.Context, tx transaction) error { return put(ctx, tx, "", more) },
+		"later": func(ctx context.Context, tx transaction) error { return putLater(ctx, tx, "", more) },
+		"exec":  func(ctx context.Context, tx transaction) error { _, err := tx.ExecContext(ctx, more); return err },
+		"query": func(ctx context.Context, tx transaction) error {
+			_, err := values[string](ctx, tx, more+" RETURNING value")
+			return err
+		},
+	} {
+		for _, between := range []bool{false, true} {
+			must(t, s.SetBookmark(ctx, "a", "0"))
+			tries := 0
+			must(t, s.change(ctx, func(ctx context.Context, tx transaction) error {
+				tries++
+				if between {
+					must(t, put(ctx, tx, "", "UPDATE bookmark SET value = '1'"))
+				}
+				if tries == 1 {
+					must(t, tx.(*piped).raw(func(c postgresConn) error { return c.Conn.Conn().PgConn().Conn().Close() }))
+				}
+				return do(ctx, tx)
+			}))
+			got, err := s.Bookmark(ctx, "a")
+			wants(t, fmt.Sprint(how, " between others: ", between), map[bool]string{false: "02", true: "12"}[between], got, err)
+			wants(t, "tries", 2, tries, nil)
+		}
+	}
+}
+
 // Two changes that wait for each other are both made in the end.
 func TestDeadlock(t *testing.T) {
 	ctx := t.Context()
 	a, _ := twoOn(t)
 	must(t, errors.Join(a.SetBookmark(ctx, "a", "1"), a.SetBookmark(ctx, "b", "1")))
-	set := func(tx *sql.Tx, key string) error {
-		_, err := tx.ExecContext(ctx, "UPDATE bookmark SET value = value || '2' WHERE adapter = $1", key)
-		return err
+	set := func(tx transaction, key string) error {
+		return put(ctx, tx, key, "UPDATE bookmark SET value = value || '2' WHERE adapter = $1", key)
 	}
-	other, err := a.write.BeginTx(ctx, nil)
+	begun, err := a.write.BeginTx(ctx, nil)
 	must(t, err)
+	other := simple{begun}
 	_, err = other.ExecContext(ctx, "SET LOCAL deadlock_timeout = '1min'") // it is not the one that gives way
 	must(t, errors.Join(err, set(other, "b")))
 	tries := 0
 	ended := make(chan error, 1)
-	must(t, a.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	must(t, a.change(ctx, func(ctx context.Context, tx transaction) error {
 		tries++
 		if err := set(tx, "a"); err != nil {
 			return err
@@ -477,12 +620,12 @@ type crossing struct {
 	other string
 }
 
-func (c crossing) change(ctx context.Context, write func(context.Context, *sql.Tx) error) error {
+func (c crossing) change(ctx context.Context, write func(context.Context, transaction) error) error {
 	first := true
-	return c.transactor.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return c.transactor.change(ctx, func(ctx context.Context, tx transaction) error {
 		c.tries.Add(1)
 		_, err := tx.ExecContext(ctx, "SET LOCAL deadlock_timeout = '10ms'")
-		if err := errors.Join(err, write(ctx, tx)); err != nil {
+		if err := errors.Join(err, write(ctx, tx), tx.(*piped).ready(ctx)); err != nil {
 			return err
 		}
 		if first {
@@ -536,15 +679,28 @@ func TestDeadlockOfTurns(t *testing.T) {
 }
 
 // While all connections with which a process changes anything are in use, another change fails in
-// time, and is not made. Asked again later it is made once.
+// time, and is not made. Asked again later it is made once. Reads fail in time, too.
 func TestAllConnectionsInUse(t *testing.T) {
 	ctx := t.Context()
 	s := opened(t, pgtest.Start(t).Database(t))
 	var held []*sql.Conn
-	for range writers {
-		c, err := s.write.Conn(ctx)
-		must(t, err)
-		held = append(held, c)
+	hold := func(n int, db *sql.DB) {
+		for range n {
+			c, err := db.Conn(ctx)
+			must(t, err)
+			held = append(held, c)
+		}
+	}
+	hold(writers, s.write)
+	hold(readers, s.read.DB)
+	s.read.patience = 20 * time.Millisecond
+	for what, read := range map[string]func() error{
+		"a value": func() error { _, err := s.Bookmark(ctx, "a"); return err },
+		"rows":    func() error { _, err := s.Waiting(ctx); return err },
+	} {
+		if err := read(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s is read: %v", what, err)
+		}
 	}
 	before := pgAnswer
 	pgAnswer = 20 * time.Millisecond
