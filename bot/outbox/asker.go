@@ -147,19 +147,16 @@ func (b *Outbox) Release(ctx context.Context, p Post, why error) {
 	ctx = context.WithoutCancel(ctx)
 	defer b.Wake()
 	b.mu.Lock()
-	released := b.find(match.OutboxPost{ID: p.ID, Game: p.Game, Where: p.Where})
-	if released == nil {
-		b.mu.Unlock()
-		return
-	}
+	o := match.OutboxPost{ID: p.ID, Game: p.Game, Where: p.Where}
+	released := b.find(o) // nil: it was dropped, with the lease
 	var after []*pending
-	for _, q := range b.lane(released.Lane()).posts {
-		if q.N > released.N && !q.asked.IsZero() {
+	for _, q := range b.lane(o.Lane()).posts {
+		if !q.asked.IsZero() && (released != nil && q.N > released.N || released == nil && q.Seq == p.Seq) {
 			q.Tried = q.Look
 			after = append(after, q)
 		}
 	}
-	shows := !released.asked.IsZero() // else the outbox shows it
+	shows := released != nil && !released.asked.IsZero() // else the outbox shows it
 	if shows {
 		released.asked, released.busy = time.Time{}, true
 		b.sending[p.Where.Platform]++

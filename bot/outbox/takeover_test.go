@@ -307,6 +307,63 @@ func TestPostsDroppedWithTheLease(t *testing.T) {
 	})
 }
 
+// An asker whose room was lost lets go of all its posts, also if the one that it could not settle
+// has been dropped meanwhile: whoever has the room next shows them, which may be this process again.
+func TestReleaseAfterTheLeaseWasLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lodger{shelf: &shelf{}, holder: "b"}
+		m := member{make(chan string, 9)}
+		b := New(Config{Rows: l, Leases: l, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			Word: func(_ context.Context, p Pending) (Post, error) {
+				return Post{ID: p.ID, Game: p.Game, Where: p.Where, Seq: p.Seq}, nil
+			}})
+		deliver := func() {
+			t.Helper()
+			if _, err := b.Deliver(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.Took("b")
+		deliver()
+		step := &match.Step{Posts: []match.OutboxPost{notice("n1", 1), board("b1", 1)}, At: time.Now()}
+		own, err := b.Commit(t.Context(), step, func() (any, error) {
+			for i := range step.Posts {
+				p := &step.Posts[i]
+				p.N, p.Asker, p.Tried = i+1, true, true
+				stored := *p
+				stored.Asker = false
+				l.posts = append(l.posts, stored)
+			}
+			return nil, nil
+		})
+		if err != nil || len(own) != 2 {
+			t.Fatalf("the asker shows %v, %v", own, err)
+		}
+		given := b.Give(t.Context(), own)
+		l.holder = ""
+		err = b.Settle(t.Context(), given[0], "n1")
+		if !errors.Is(err, ErrLost) {
+			t.Fatal(err)
+		}
+		deliver()
+		b.Release(t.Context(), given[0], err)
+		l.holder = "c"
+		b.Took("c")
+		for range 10 {
+			deliver()
+			time.Sleep(time.Second)
+		}
+		close(m.shown)
+		got := ""
+		for id := range m.shown {
+			got += id + " "
+		}
+		if got != "n1 b1 " {
+			t.Errorf("%qare shown within ten seconds", got)
+		}
+	})
+}
+
 // A lease alone is not enough: before the outbox has been told of it, nothing is shown.
 func TestNothingIsShownBeforeItIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
