@@ -132,8 +132,9 @@ func checkLog(path string) (there bool, h *logHead, err error) {
 	if !ok {
 		return false, nil, foreign("it is damaged")
 	}
-	// The first log of a session begins with the first page, and the mark from before.
-	if first := start[32:]; head1.salt != mark && n == len(start) && binary.BigEndian.Uint32(first) == 1 &&
+	// The first log of a session begins with the first page, and the mark from before. Behind the
+	// head of a log that was just begun anew are pages of the one before, with other salts.
+	if first := start[32:]; head1.salt != mark && n == len(start) && [8]byte(first[8:16]) == head1.salts && binary.BigEndian.Uint32(first) == 1 &&
 		binary.BigEndian.Uint32(first[24+markAt:]) != mark {
 		return false, nil, foreign(otherState)
 	}

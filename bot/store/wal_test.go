@@ -92,6 +92,26 @@ func session(t *testing.T, name string, n int) (killed, backup files) {
 	return killed, left(t, copied)
 }
 
+// begunAnew returns a log of which nothing but the next head was written.
+func begunAnew(log []byte) []byte {
+	log = slices.Clone(log)
+	word := binary.BigEndian
+	word.PutUint32(log[16:], word.Uint32(log[16:])+1)
+	word.PutUint32(log[20:], ^word.Uint32(log[20:]))
+	order := binary.ByteOrder(binary.LittleEndian)
+	if log[3]&1 != 0 {
+		order = binary.BigEndian
+	}
+	var s0, s1 uint32
+	for i := 0; i < 24; i += 8 {
+		s0 += order.Uint32(log[i:]) + s1
+		s1 += order.Uint32(log[i+4:]) + s0
+	}
+	word.PutUint32(log[24:], s0)
+	word.PutUint32(log[28:], s1)
+	return log
+}
+
 func TestLogOfAnotherStateIsRefused(t *testing.T) {
 	name := newFile(t)
 	killed1, backup := session(t, name, 5) // with 4 turns
@@ -116,6 +136,13 @@ func TestLogOfAnotherStateIsRefused(t *testing.T) {
 		return f.with(files{"": b})
 	}
 	salt := func(f files) uint32 { return binary.BigEndian.Uint32(f["-wal"][16:]) }
+	again, err := store.Open(t.Context(), name)
+	must(t, err)
+	opened := left(t, name)
+	must(t, again.Close())
+	if !bytes.Equal(opened[""][60:64], opened["-wal"][16:20]) {
+		t.Fatal("the first log of a session has another mark than the file")
+	}
 	for _, c := range []struct {
 		name   string
 		files  files
@@ -126,6 +153,7 @@ func TestLogOfAnotherStateIsRefused(t *testing.T) {
 		{"as it was left, without the index", files{"": killed2[""], "-wal": killed2["-wal"]}, 9, ""},
 		{"an empty log", killed2.with(files{"-wal": {}, "-shm": {}}), 4, ""},
 		{"a log of which only the head was begun", closed.with(files{"-wal": killed2["-wal"][:20]}), 4, ""},
+		{"a log that was begun anew, still with the pages of the one before", files{"": opened[""], "-wal": begunAnew(opened["-wal"])}, 9, ""},
 		{"a log with a page that was being written", killed2.with(files{"-wal": slices.Concat(killed2["-wal"], make([]byte, 1000))}), 9, ""},
 		{"a backup beside the log of later", backup.with(log(killed2)), 0, "is a copy"},
 		{"a backup beside the log of its time", backup.with(log(killed1)), 0, "is a copy"},
