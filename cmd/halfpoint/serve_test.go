@@ -147,7 +147,7 @@ func TestKillAndRestart(t *testing.T) {
 func killAndRestart(t *testing.T, database string) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	s := serve(t, database)
-	n, restarts, rounds := 0, 0, tier.Pick(0, 12, 1000)
+	n, restarts, rounds := 0, 0, tier.Pick(0, 12, 60) // of six turns each, on 361 points
 	done := func(seat, text string) {
 		n++
 		for try := 0; ; try++ {
